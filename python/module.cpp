@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "adapter.hpp"
+#include "calls.hpp"
+#include "cli/resampling.hpp"
 #include "concord/model_builder.hpp"
 #include "concord/program.hpp"
 #include "concord/results_file.hpp"
@@ -464,6 +466,16 @@ void define_ranks(py::module_& m) {
   });
 }
 
+/// A signal at times between its rows, all of them within these, as `concord export --interval`
+/// goes. Without `slopes` none are known.
+std::vector<double> resampled(const std::vector<double>& time, const std::vector<double>& at,
+                              std::vector<std::size_t> events, const std::vector<double>& values,
+                              const std::vector<double>& left, const std::vector<double>& slopes,
+                              const std::string& quantity) {
+  const Resampling between(time, at, GridEvents{std::move(events), {}});
+  return between(values, left, slopes, curve_kind_of(quantity));
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_concord, m) {
@@ -473,6 +485,7 @@ PYBIND11_MODULE(_concord, m) {
   define_builder(m);
   define_simulation(m);
   m.def("run", &run);
+  m.def("resampled", &resampled);
   if (!Interpreter::is_ours()) python_runs_concord(adapter());
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     HeldSimulation::close_all();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 import numpy as np
 
 from ._errors import InputError
+from ._concord import resampled
 from ._nearest import unknown_variable
 
 if TYPE_CHECKING:
@@ -32,6 +33,38 @@ class _Lines(NamedTuple):
     time: np.ndarray
     kind: np.ndarray
     index: np.ndarray
+
+
+class _CurvePoints(NamedTuple):
+    """Rows and instants that curves go through: both limits at events, at which `time` is once."""
+
+    lines: _Lines
+    is_left: np.ndarray
+    time: np.ndarray
+    events: np.ndarray  #: places of instants in `time`
+
+    def values(self, result: Result, name: str, times: np.ndarray, side: str) -> Any:
+        """Of a variable at times within `time`, in their shape."""
+        given = result._at(name, self.lines)
+        left = given[self.is_left]
+        slopes = result._at(name, self.lines, "derivatives")[~self.is_left]
+        found = np.array(resampled(self.time, times.ravel(), self.events, given[~self.is_left], left,
+                                   slopes, f"/{result._place(name)[0]}/values"))
+        if side == "left" and len(self.events):
+            instants = self.time[self.events]
+            nearest = _nearest_of(instants, times.ravel())
+            rounding = 64 * np.finfo(float).eps * np.abs(self.time[[0, -1]]).max()
+            there = np.abs(instants[nearest] - times.ravel()) <= rounding
+            found[there] = left[nearest[there]]
+        return found.reshape(times.shape)[()]
+
+
+def _nearest_of(instants: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Of instants, which ascend, the place of that next to each of the times."""
+    behind = np.clip(np.searchsorted(instants, times), 1, max(len(instants) - 1, 1))
+    before = np.clip(behind - 1, 0, len(instants) - 1)
+    behind = np.clip(behind, 0, len(instants) - 1)
+    return np.where(times - instants[before] <= instants[behind] - times, before, behind)
 
 
 def _lines_of(stretches) -> _Lines:
@@ -162,13 +195,14 @@ class Result:
     @property
     def units(self) -> Dict[str, str]:
         """By name; empty where the model gives none. `time` is in s."""
-        units = {"time": "s"}
-        known: Dict[str, List[str]] = {}
-        for name, (group, column) in self._columns.items():
-            if group not in known:
-                known[group] = texts_in(self._data(f"{group}/units"))
-            units[name] = known[group][column]
-        return units
+        self._require_open()
+        return {"time": "s", **self._texts_by_name("units")}
+
+    @property
+    def display_units(self) -> Dict[str, str]:
+        """The units to show variables in (`display:` of the model), by name; else their own."""
+        self._require_open()
+        return {"time": "s", **self._texts_by_name("display_units")}
 
     @property
     def events(self) -> List[Event]:
@@ -192,6 +226,32 @@ class Result:
         self._require_open()
         return {name: np.array(texts_in(data)) if data.dtype.kind == "O" else data[:]
                 for name, data in self._file["subsystems"].items()}
+
+    def at(self, t: Any, names: Union[None, str, Sequence[str]] = None,
+           side: str = "right") -> Any:
+        """Values at any times `t`, in s, a number or an array: between rows, too.
+
+        Of one name an array of the shape of `t` (a number where `t` is one), of several, or all,
+        a dictionary of these. Between rows it goes as `concord export --interval`, plots and
+        comparisons: inputs along their cubics, the rest by polynomials of up to degree 7 through
+        rows nearby and their slopes where these are recorded, never across an event. At an
+        event's instant what follows it; `side="left"`: what was before. Raises ValueError outside
+        of the recorded time.
+
+        >>> r = concord.run("bouncing_ball.yaml")
+        >>> float(round(r.at(0.1, "ball.v"), 6))
+        -0.981
+        """
+        if side not in ("left", "right"):
+            raise InputError(f"side={side!r}: must be 'left' or 'right'")
+        times = np.asarray(t, dtype=float)
+        points = self._curve_points()
+        first, last = points.time[0], points.time[-1]
+        if not np.all((times >= first) & (times <= last)):
+            raise InputError(f"t must lie within the recorded time, {first:.17g} to {last:.17g} s")
+        chosen = self._chosen(names)
+        values = {name: points.values(self, name, times, side) for name in chosen}
+        return values[names] if isinstance(names, str) else values
 
     def to_pandas(self, variables: Optional[Sequence[str]] = None,
                   rows: Optional[str] = None, events: Optional[str] = None) -> pandas.DataFrame:
@@ -230,6 +290,13 @@ class Result:
         data = {name: ("time", self._at(name, lines), {"units": units[name]}) for name in names}
         return datasets.Dataset(data, {"time": ("time", lines.time, {"units": "s"})},
                               {"model": self.model, "status": self.status})
+
+    def _texts_by_name(self, what: str) -> Dict[str, str]:
+        """A group's texts; of older files, which have no units to show, its units."""
+        groups = {group for group, _ in self._columns.values()}
+        known = {group: texts_in(self._file[group].get(what, self._file[group]["units"]))
+                 for group in groups}
+        return {name: known[group][column] for name, (group, column) in self._columns.items()}
 
     def _place(self, name: str):
         if name not in self._columns:
@@ -273,11 +340,19 @@ class Result:
             return np.zeros(0), np.zeros(0, dtype=int)
         return np.unique(self._file["events/time"][:], return_index=True)
 
-    def _at(self, name: str, lines: _Lines) -> np.ndarray:
+    def _curve_points(self) -> _CurvePoints:
+        lines = self._lines("all", "both")
+        is_left = lines.kind == _LEFT
+        events = np.flatnonzero(is_left) - np.arange(np.count_nonzero(is_left))
+        return _CurvePoints(lines, is_left, lines.time[~is_left], events)
+
+    def _at(self, name: str, lines: _Lines, what: str = "values") -> np.ndarray:
         group, column = self._columns[name]
         values = np.full(len(lines.time), np.nan)
-        for kind, path in ((_LEFT, f"events/{group}"), (_RIGHT, f"events/right/{group}/values"),
-                           (_ROW, f"{group}/values")):
+        paths = ((_RIGHT, f"events/right/{group}/{what}"), (_ROW, f"{group}/{what}"))
+        if what == "values":
+            paths += ((_LEFT, f"events/{group}"),)
+        for kind, path in paths:
             chosen = lines.kind == kind
             if chosen.any() and path in self._file:
                 values[chosen] = self._file[path][:, column][lines.index[chosen]]

@@ -23,10 +23,10 @@ const RegisteredCommand compare({
         "Prints the error of the results A against the reference B, per variable, over the\n"
         "communication points of A in the common time interval:\n"
         "  relative L2  sqrt(sum (a-b)^2 / sum b^2)\n"
-        "  maximum      max |a-b|, in the unit of the variable\n"
-        "B is interpolated where its time grid differs: cubic Hermite for inputs, whose "
-        "derivatives are\n"
-        "recorded, else Lagrange of up to degree 7 on the nearest points; neither across events "
+        "  maximum      max |a-b|, in the unit to show the variable in\n"
+        "B is interpolated where its time grid differs: cubic Hermite for inputs, else, on the "
+        "nearest\n"
+        "points, up to degree 7, with slopes where they are recorded; neither across events "
         "nor\n"
         "across jumps and kinks that the rows show. Rows at events, which hold what follows, are\n"
         "compared with what follows the same event of B, also where B has it a little earlier or "
@@ -64,7 +64,7 @@ void print_missing(const ResultsReader& missing_in, const std::vector<std::strin
 
 void print_row(int name_width, int unit_width, const VariableError& e) {
   std::printf("%-*s  %-*s  %14.6e  %14.8g  %14.6e  %14.9g\n", name_width, e.name.c_str(),
-              unit_width, e.unit.c_str(), e.relative, 100.0 * e.relative, e.maximum,
+              unit_width, e.display.c_str(), e.relative, 100.0 * e.relative, e.factor * e.maximum,
               e.time_of_maximum);
 }
 
@@ -73,7 +73,7 @@ void print_table(const std::vector<VariableError>& errors) {
   double squares = 0.0, largest = 0.0;
   for (const VariableError& e : errors) {
     name_width = std::max(name_width, e.name.size());
-    unit_width = std::max(unit_width, e.unit.size());
+    unit_width = std::max(unit_width, e.display.size());
     squares += e.relative * e.relative;
     largest = std::isnan(e.relative) ? e.relative : std::max(largest, e.relative);
   }

@@ -12,6 +12,7 @@
 
 #include "cli/event_rows.hpp"
 #include "cli/resampling.hpp"
+#include "cli/shown_units.hpp"
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
 
@@ -46,7 +47,14 @@ std::vector<Batch> make_batches(std::vector<Pair> pairs, std::size_t rows) {
 VariableError error_of(const Pair& pair, std::span<const double> time,
                        const std::vector<std::size_t>& rows, std::span<const double> a,
                        std::span<const double> b) {
-  VariableError error{pair.a.name, pair.a.unit, 0.0, 0.0, time[rows.front()], 0.0};
+  VariableError error{pair.a.name,
+                      pair.a.unit,
+                      0.0,
+                      0.0,
+                      time[rows.front()],
+                      0.0,
+                      pair.a.display,
+                      conversion_to_shown(pair.a).factor};
   double difference = 0.0, reference = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double d = std::abs(a[rows[i]] - b[i]);
@@ -93,7 +101,7 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
   std::vector<VariableError> errors;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     errors.push_back(error_of(batch[i], a.time(), at_a.rows(), values_a[i],
-                              at_a(values_b[i], left[i], derivatives[i])));
+                              at_a(values_b[i], left[i], derivatives[i], curve_kind_of(in_b))));
     errors.back().range = range_of(values_b[i]);
   }
   return errors;

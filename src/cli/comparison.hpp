@@ -14,6 +14,8 @@ struct VariableError {
   double maximum = 0.0;          ///< max |a-b|, in the unit
   double time_of_maximum = 0.0;  ///< s
   double range = 0.0;            ///< of B; its size where it is constant
+  std::string display = {};      ///< unit to show it in
+  double factor = 1.0;           ///< of a difference in that unit
 
   /// The maximum over the range: 0 where both are 0, infinite where only B is.
   double of_range() const;

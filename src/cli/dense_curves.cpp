@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/event_rows.hpp"
+#include "cli/shown_units.hpp"
 
 namespace concord {
 namespace {
@@ -62,7 +63,8 @@ std::vector<double> DenseCurves::values(const RecordedVariable& variable) const 
   const std::vector<double> right = between_
                                         ? resampled(results_, variable, *between_)
                                         : results_.read_columns(variable.quantity, column).front();
-  const auto all = with_left_limits(right, events_, left);
+  auto all = with_left_limits(right, events_, left);
+  show(variable, all);
   return {all.begin() + static_cast<std::ptrdiff_t>(begin_),
           all.begin() + static_cast<std::ptrdiff_t>(end_)};
 }
@@ -74,7 +76,8 @@ std::vector<double> resampled(const ResultsReader& results, const RecordedVariab
   const std::string slopes = slopes_of(variable.quantity);
   return between(of(variable.quantity),
                  results.read_left_columns(variable.quantity, column).front(),
-                 results.columns(slopes) > 0 ? of(slopes) : std::vector<double>());
+                 results.columns(slopes) > 0 ? of(slopes) : std::vector<double>(),
+                 curve_kind_of(variable.quantity));
 }
 
 }  // namespace concord

@@ -23,7 +23,7 @@ class DenseCurves {
 
   /// In s, that of an event twice.
   std::span<const double> time() const { return time_; }
-  /// Of a variable at time().
+  /// Of a variable at time(), in the unit to show it in.
   std::vector<double> values(const RecordedVariable& variable) const;
 
  private:

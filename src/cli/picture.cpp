@@ -192,7 +192,7 @@ std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables, s
   std::vector<std::pair<std::string, std::size_t>> panels;
   std::vector<std::string> dropped;
   std::erase_if(variables, [&](const RecordedVariable& v) {
-    const std::string key = panel_key(v.name, v.unit);
+    const std::string key = panel_key(v.name, v.display);
     auto panel =
         std::find_if(panels.begin(), panels.end(), [&](const auto& p) { return p.first == key; });
     if (panel == panels.end() && panels.size() < most_panels)

@@ -15,6 +15,7 @@
 #include "cli/results_commands.hpp"
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
+#include "cli/shown_units.hpp"
 #include "concord/errors.hpp"
 
 namespace concord {
@@ -30,7 +31,8 @@ const RegisteredCommand plot({
         "variables over time, or over each other, as a\npicture; several runs in one; the network",
     .description =
         "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
-        "(variables\nwithout unit: one panel per name after the dot). Jumps at events are upright "
+        "(variables\nwithout unit: one panel per name after the dot), in display units where the "
+        "model gives them. Jumps at events are upright "
         "lines; where macro-steps are long, curves go between rows as polynomials of high order. "
         "Of several\nresults files each has dashes of its own. Needs gnuplot.",
     .words = {{.name = "variables",
@@ -140,7 +142,8 @@ std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& op
         left_out.not_there.push_back(wanted.name + " in " + options.files[run]);
         continue;
       }
-      Curve curve{found->name, found->unit, thin_out(drawn.time(), drawn.values(*found)),
+      const RecordedVariable shown = shown_like(wanted, *found);
+      Curve curve{shown.name, shown.display, thin_out(drawn.time(), drawn.values(shown)),
                   name_of_run(options, run), run};
       if (curve.points.empty())
         left_out.without_number.push_back(found->name);
@@ -153,7 +156,7 @@ std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& op
 
 /// "left.x [m]"
 std::string with_unit(const RecordedVariable& variable) {
-  return variable.name + (variable.unit.empty() ? "" : " [" + variable.unit + "]");
+  return variable.name + (variable.display.empty() ? "" : " [" + variable.display + "]");
 }
 
 /// One curve per run: every n-th point of a long one.
@@ -163,7 +166,10 @@ std::vector<Curve> curves_in_phase(const Results& all, const ResultsOptions& opt
   for (std::size_t run = 0; run < all.size(); ++run) {
     const DenseCurves drawn(all[run], options.range);
     const auto variable = [&](std::size_t i) {
-      return select_variables(all[run], {options.phase[i]}).front();
+      const auto in = [&](const ResultsReader& results) {
+        return select_variables(results, {options.phase[i]}).front();
+      };
+      return shown_like(in(all.front()), in(all[run]));
     };
     const auto x = drawn.values(variable(0)), y = drawn.values(variable(1));
     const std::size_t stride = 1 + x.size() / most;

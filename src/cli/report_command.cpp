@@ -208,7 +208,7 @@ void Report::add_variables(ReportJson& data) const {
   std::map<Quantity, std::vector<std::size_t>> of_quantity;
   for (const RecordedVariable& variable : variables) {
     ReportJson one = curve(variable.name, curves.time(), curves.values(variable), stretches);
-    one["unit"] = variable.unit;
+    one["unit"] = variable.display;
     drawn.push_back(std::move(one));
   }
   data["variables"] = drawn;

@@ -8,6 +8,10 @@
 
 namespace concord {
 
+CurveKind curve_kind_of(std::string_view quantity) {
+  return quantity.starts_with("/inputs/") ? CurveKind::cubics : CurveKind::smooth;
+}
+
 Resampling::Resampling(std::span<const double> from, std::span<const double> to,
                        const GridEvents& events)
     : rounding_(64 * std::numeric_limits<double>::epsilon() *
@@ -101,9 +105,9 @@ std::size_t Resampling::add_rows(Stencil& s, std::size_t nearest, std::size_t fa
 }
 
 /// After a jump the row before is missing: no more than a cubic leads back to it.
-void Resampling::centre(Stencil& s, const Piece& piece) const {
+void Resampling::centre(Stencil& s, const Piece& piece, std::size_t most) const {
   constexpr std::size_t most_outside = 4;
-  const std::size_t most = piece.outside ? most_outside : most_points;
+  if (piece.outside) most = std::min(most, most_outside);
   const bool any_left = s.interval + 1 > piece.first, any_right = s.interval < piece.last;
   const std::size_t left = std::min(s.interval, piece.last);
   std::size_t taken = 0;
@@ -138,10 +142,13 @@ Resampling::Piece Resampling::piece_of(std::size_t interval, std::span<const Sig
 
 std::vector<double> Resampling::operator()(std::span<const double> values,
                                            std::span<const double> left,
-                                           std::span<const double> derivatives) const {
+                                           std::span<const double> derivatives,
+                                           CurveKind kind) const {
   const std::vector<double> given = with_left_limits(values, event_rows_, left);
-  const std::vector<double> slopes =
-      derivatives.empty() ? std::vector<double>() : with_left_limits(derivatives, event_rows_, {});
+  const std::vector<double> unknown(event_rows_.size(), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double> slopes = derivatives.empty()
+                                         ? std::vector<double>()
+                                         : with_left_limits(derivatives, event_rows_, unknown);
   const std::vector<SignalBreak> breaks = find_breaks(from_, given, events_);
   std::vector<double> result;
   result.reserve(stencils_.size());
@@ -151,25 +158,24 @@ std::vector<double> Resampling::operator()(std::span<const double> values,
       continue;
     }
     const Piece piece = piece_of(s.interval, breaks, given);
-    if (!slopes.empty() && has_slopes(s, piece, given, slopes)) {
+    if (!slopes.empty() && kind == CurveKind::cubics && has_slopes(s, piece, slopes)) {
       result.push_back(hermite(s, given, slopes));
       continue;
     }
     Stencil inside = s;
     if (!piece.whole(s)) centre(inside, piece);
-    result.push_back(lagrange(inside, given));
+    std::optional<double> value;
+    if (!slopes.empty() && kind == CurveKind::smooth)
+      value = osculating(inside, piece, given, slopes);
+    result.push_back(value ? *value : lagrange(inside, given));
   }
   return result;
 }
 
-/// Slopes of rows at events are those before them, if the rows themselves are; and not those of
-/// what follows.
-bool Resampling::has_slopes(const Stencil& s, const Piece& piece, std::span<const double> values,
+bool Resampling::has_slopes(const Stencil& s, const Piece& piece,
                             std::span<const double> slopes) const {
   const std::size_t end = s.interval + 1;
-  const bool before_jump =
-      std::binary_search(events_.begin(), events_.end(), end) && values[end] != values[end + 1];
-  return !piece.outside && !before_jump && (piece.first < s.interval || s.interval == 0) &&
+  return !piece.outside && (piece.first < s.interval || s.interval == 0) &&
          s.time >= from_[s.interval] && std::isfinite(slopes[s.interval] + slopes[end]);
 }
 
@@ -185,6 +191,43 @@ double Resampling::hermite(const Stencil& s, std::span<const double> values,
   const double h = from_[i + 1] - from_[i], x = (s.time - from_[i]) / h, y = 1.0 - x;
   return y * y * ((1 + 2 * x) * values[i] + x * h * derivatives[i]) +
          x * x * ((1 + 2 * y) * values[i + 1] - y * h * derivatives[i + 1]);
+}
+
+/// Whether the row has one, of the piece: at a break that the signal shows nobody knows whose it
+/// is.
+bool Resampling::is_slope(std::size_t row, const Piece& piece,
+                          std::span<const double> slopes) const {
+  const bool begins_at_break =
+      row == piece.first && row > 0 && !std::binary_search(events_.begin(), events_.end(), row - 1);
+  const bool ends_at_break = row == piece.last && row + 1 < from_.size();
+  return std::isfinite(slopes[row]) && !begins_at_break && !ends_at_break;
+}
+
+/// Newton's form with values and slopes of up to four rows: they are nearer than the eight of
+/// `without`. Nothing where they would say less than these.
+std::optional<double> Resampling::osculating(const Stencil& without, const Piece& piece,
+                                             std::span<const double> values,
+                                             std::span<const double> slopes) const {
+  if (piece.outside || without.time < from_[without.interval]) return std::nullopt;
+  Stencil s = without;
+  centre(s, piece, most_points / 2);
+  std::array<double, most_points> t{}, newton{}, slope{};
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < s.points; ++j) {
+    const std::size_t row = s.rows[j];
+    for (const bool again : {false, true}) {
+      if (again && !is_slope(row, piece, slopes)) continue;
+      t[count] = from_[row], newton[count] = values[row], slope[count] = slopes[row];
+      ++count;
+    }
+  }
+  if (count == s.points || count + 1 < without.points) return std::nullopt;
+  for (std::size_t k = 1; k < count; ++k)
+    for (std::size_t j = count - 1; j >= k; --j)
+      newton[j] = t[j] == t[j - k] ? slope[j] : (newton[j] - newton[j - 1]) / (t[j] - t[j - k]);
+  double value = newton[count - 1];
+  for (std::size_t k = count - 1; k-- > 0;) value = newton[k] + (without.time - t[k]) * value;
+  return value;
 }
 
 }  // namespace concord

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/signal_breaks.hpp"
+#include "concord/api.hpp"
 
 namespace concord {
 
@@ -20,12 +22,19 @@ struct GridEvents {
   std::vector<std::pair<std::size_t, std::size_t>> partners;
 };
 
+/// What is between rows whose slopes are known: a cubic from each to the next, as inputs are made,
+/// or something smooth.
+enum class CurveKind { cubics, smooth };
+
+/// Of the variables in a dataset of results files, "/inputs/values".
+CONCORD_API CurveKind curve_kind_of(std::string_view quantity);
+
 /// Values of a signal given at the times of one grid, at times of another that lie within the
-/// first. Where two times agree to rounding the value itself is taken, else cubic Hermite
-/// interpolation where derivatives are known, else Lagrange interpolation of up to degree 7 on the
-/// nearest points, none of them beyond an event or a break that the signal itself shows, nor so
-/// close to another that their difference is more noise than slope.
-class Resampling {
+/// first. Where two times agree to rounding the value itself is taken, else interpolation of up to
+/// degree 7: where slopes are known Hermite's, of cubics on two rows, of what is smooth on four,
+/// else Lagrange's, on the nearest rows, none of them beyond an event or a break that the signal
+/// itself shows, nor so close to another that their difference is more noise than slope.
+class CONCORD_API Resampling {
  public:
   /// `from` increases strictly and is not empty. Only those of `to` that lie in its interval count;
   /// rows() says which, but for those between two events that are one there.
@@ -36,9 +45,9 @@ class Resampling {
   const std::vector<std::size_t>& rows() const { return rows_; }
 
   /// Values at to[rows()[i]]. `left`: left limits at the events, NaN where they are not known.
-  /// `derivatives` may be empty.
+  /// `derivatives`: right limits at events, NaN where they are not known; may be empty.
   std::vector<double> operator()(std::span<const double> values, std::span<const double> left,
-                                 std::span<const double> derivatives) const;
+                                 std::span<const double> derivatives, CurveKind kind) const;
 
  private:
   static constexpr std::size_t most_points = 8;
@@ -72,14 +81,17 @@ class Resampling {
   bool is_apart(const Stencil& stencil, std::size_t row) const;
   std::size_t add_rows(Stencil& stencil, std::size_t nearest, std::size_t farthest,
                        std::size_t most) const;
-  void centre(Stencil& stencil, const Piece& piece) const;
+  void centre(Stencil& stencil, const Piece& piece, std::size_t most = most_points) const;
   Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
                  std::span<const double> values) const;
-  bool has_slopes(const Stencil& stencil, const Piece& piece, std::span<const double> values,
-                  std::span<const double> slopes) const;
+  bool has_slopes(const Stencil& stencil, const Piece& piece, std::span<const double> slopes) const;
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
   double hermite(const Stencil& stencil, std::span<const double> values,
                  std::span<const double> derivatives) const;
+  bool is_slope(std::size_t row, const Piece& piece, std::span<const double> slopes) const;
+  std::optional<double> osculating(const Stencil& without, const Piece& piece,
+                                   std::span<const double> values,
+                                   std::span<const double> slopes) const;
 
   std::vector<double> from_;  ///< rows at events twice
   double rounding_;

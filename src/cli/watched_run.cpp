@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/results_options.hpp"
+#include "cli/shown_units.hpp"
 #include "concord/errors.hpp"
 #include "record/results_reader.hpp"
 #include "support/name_patterns.hpp"
@@ -62,7 +63,7 @@ std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
   std::vector<WatchedRun::Variable> variables;
   std::map<Quantity, std::vector<double>> row;
   for (const RecordedVariable& variable : chosen) {
-    variables.push_back({variable.name, variable.unit, {}});
+    variables.push_back({variable.name, variable.display, {}});
     row[variable.quantity].resize(results.columns(variable.quantity));
   }
   const auto& time = results.time();
@@ -71,6 +72,7 @@ std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
     for (std::size_t i = 0; i < chosen.size(); ++i)
       variables[i].values.push_back(row.at(chosen[i].quantity)[chosen[i].column]);
   }
+  for (std::size_t i = 0; i < chosen.size(); ++i) show(chosen[i], variables[i].values);
   return variables;
 }
 
@@ -114,9 +116,11 @@ WatchedRun run_in_stream(const StreamReader& stream, const std::vector<std::stri
   for (const std::string& name : names) {
     const auto column =
         static_cast<std::size_t>(std::ranges::find(stream.names, name) - stream.names.begin());
-    run.variables.push_back({name, stream.units[column], {}});
+    const RecordedVariable variable{name, stream.units[column], {}, column, stream.display[column]};
+    run.variables.push_back({name, variable.display, {}});
     for (const std::size_t row : rows)
       run.variables.back().values.push_back(history[row].values[column]);
+    show(variable, run.variables.back().values);
   }
   return run;
 }

@@ -19,7 +19,7 @@ struct WatchedRun {
   double last_distance = 0.0;  ///< s, between the last two rows
   double left = NAN;           ///< s of wall time; not a number where that is not known
   struct Variable {
-    std::string name, unit;
+    std::string name, unit;      ///< the one to show it in
     std::vector<double> values;  ///< at even distances of time, the last one now
   };
   std::vector<Variable> variables;  ///< some of them

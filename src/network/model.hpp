@@ -55,7 +55,9 @@ struct SubsystemEntry {
   /// s: behind it what its rows said last goes on; none: nothing ends.
   std::optional<double> rows_end = {};
   std::vector<std::string> notes = {};  ///< for the model's
-  bool isolated = false;                ///< in a process of its own
+  /// Units to show variables in, by name, where these are others than their own.
+  std::map<std::string, std::string> display = {};
+  bool isolated = false;  ///< in a process of its own
   /// Whose memory fits into no other: an FMU's token and parameters, discrete variables, a delay.
   std::string identity = {};
   /// What it was made from, for export; null for other kinds.
@@ -64,6 +66,12 @@ struct SubsystemEntry {
   /// Begins with the start values of states and inputs that this description has, which is its own
   /// in all else. Throws InputError where one cannot be set. Null: none can.
   std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts = {};
+
+  /// Of one of its inputs, outputs, states.
+  const std::string& shown_unit(const auto& variable) const {
+    const auto found = display.find(variable.name);
+    return found == display.end() ? variable.unit : found->second;
+  }
 };
 
 /// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.

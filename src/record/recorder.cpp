@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -27,7 +28,7 @@ std::string own_number() {
 }
 
 struct Column {
-  std::string name, unit;
+  std::string name, unit, display;
 };
 
 /// Columns of one kind of variable: `ranges` per subsystem in the file's order, `local` the
@@ -51,6 +52,7 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
       }
       result.names.push_back(std::move(column->name));
       result.units.push_back(std::move(column->unit));
+      result.display.push_back(std::move(column->display));
       ++result.total;
     }
   }
@@ -58,9 +60,30 @@ RecordedColumns columns(const Network& network, const RangeOf& range_of, const L
 }
 
 /// What has datasets of its own: whose files differ in it cannot go on in the same one.
-std::string columns_in_words(const RecordSettings& record) {
+std::string columns_in_words(const RecordSettings& record, bool output_slopes) {
   return "-cosim_record " + recorded(record) + " -cosim_record_variables " + record.variables +
-         (record.grid.given() ? " on a grid of times" : " at communication points");
+         (record.grid.given() ? " on a grid of times" : " at communication points") +
+         (output_slopes ? " with slopes of outputs" : "");
+}
+
+/// Whether outputs have slopes at every communication point that belong to their values: of
+/// explicit methods, and where inputs' slopes are not solved for, these are the holds'.
+bool ends_with_slopes(const Method& method) {
+  return !method.solve.from_past && (!method.solve.holds_inputs() || method.hold.unknowns > 1);
+}
+
+/// Of this rank's outputs those whose slopes are exact at communication points: in time, not
+/// differences between these. None where the method doesn't ask for them, or not everywhere.
+std::vector<bool> exact_slopes(const RankNetwork& subsystems) {
+  std::vector<bool> exact(subsystems.n_outputs());
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const SubsystemDescription& d = subsystems.own(k).description();
+    const std::size_t first = subsystems.outputs_of(k).first;
+    const bool offered = d.capabilities.output_derivatives && d.capabilities.equations;
+    for (std::size_t i = 0; i < d.outputs.size(); ++i)
+      exact[first + i] = offered && d.outputs[i].kind == SignalKind::continuous;
+  }
+  return exact;
 }
 
 std::string initial_values_in(const Model& model) {
@@ -105,7 +128,8 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
       path_(path),
       every_(simulation.plan().settings.record.every),
       grid_(simulation.plan().settings.record.grid),
-      columns_(columns_in_words(simulation.plan().settings.record)) {
+      knows_slopes_(ends_with_slopes(simulation.plan().settings.method)),
+      columns_(columns_in_words(simulation.plan().settings.record, knows_slopes_)) {
   const MPI_Comm comm = simulation.plan().comm;
   const Model& model = simulation.plan().model;
   const Settings& settings = simulation.plan().settings;
@@ -139,7 +163,8 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
       if (!record.takes(names[global])) {
         return std::nullopt;
       }
-      return Column{names[global], (model.subsystems[k].description.*list)[i].unit};
+      const auto& variable = (model.subsystems[k].description.*list)[i];
+      return Column{names[global], variable.unit, model.subsystems[k].shown_unit(variable)};
     };
   };
   const auto connections = [&](std::size_t k, std::size_t i,
@@ -148,7 +173,8 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     if (!name || !record.takes(network.input_names()[global])) {
       return std::nullopt;
     }
-    return Column{std::move(*name), integral_unit(model.subsystems[k].description.inputs[i].unit)};
+    const std::string unit = integral_unit(model.subsystems[k].description.inputs[i].unit);
+    return Column{std::move(*name), unit, unit};
   };
   const auto inputs_of = [&](std::size_t k) { return network.inputs_of(k); };
   const auto own_inputs = local([&](std::size_t k) { return subsystems.inputs_of(k).first; });
@@ -177,6 +203,11 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   }
   const Hold& hold = simulation.plan().settings.method.hold;
   layout.coefficients = !record.polynomials ? 0 : hold.ends_with_curvature() ? 6 : 4;
+  layout.output_slopes = knows_slopes_;
+  if (knows_slopes_) {
+    exact_slopes_ = exact_slopes(subsystems);
+    slopes_.resize(exact_slopes_.size());
+  }
   layout.grid = record.grid.given();
   layout.compression = record.compression;
   layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);
@@ -202,10 +233,17 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
     }
   }
   const BalanceErrors* balance = simulation_.stepper().coupling().balance();
-  return {
-      point.time,        point.outputs,
-      point.inputs,      states_,
-      point.polynomials, balance != nullptr ? balance->accumulated() : std::span<const double>()};
+  return with_slopes({point.time, point.outputs, point.inputs, states_, point.polynomials,
+                      balance != nullptr ? balance->accumulated() : std::span<const double>()});
+}
+
+/// At a communication point.
+ResultsRow Recorder::with_slopes(ResultsRow row) {
+  for (std::size_t i = 0; i < slopes_.size(); ++i)
+    slopes_[i] =
+        exact_slopes_[i] ? row.outputs[i].derivative : std::numeric_limits<double>::quiet_NaN();
+  row.slopes = slopes_;
+  return row;
 }
 
 void Recorder::start() { writer_->append_start(row(simulation_.stepper().point(), {})); }
@@ -346,7 +384,7 @@ void Recorder::begin_here(const EarlierRows& earlier) {
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
   if (since_row_ > 0) {
-    write(kept_.row());
+    write(with_slopes(kept_.row()));
   }
   writer_->close(status, std::move(costs), quality);
 }

@@ -43,6 +43,7 @@ class Recorder : public StepObserver, public CheckpointedRows {
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
+  ResultsRow with_slopes(ResultsRow row);
   bool record_events(const StepReport& report, const ResultsRow& row);
   void write_inside(const StepReport& report);
   void write(const ResultsRow& row);
@@ -80,7 +81,9 @@ class Recorder : public StepObserver, public CheckpointedRows {
   std::string path_;
   int every_;
   const OutputGrid& grid_;  ///< of rows; not given: communication points
-  std::vector<double> states_;
+  std::vector<double> states_, slopes_;
+  bool knows_slopes_;  ///< of outputs
+  std::vector<bool> exact_slopes_;
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row
   int since_row_ = 0;

@@ -17,11 +17,12 @@ namespace concord {
 
 /// The columns of one dataset that this rank writes.
 struct RecordedColumns {
-  bool recorded = true;             ///< false leaves the group out of the file
-  std::size_t total = 0;            ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;   ///< all `total` of them, in model-file order
-  std::vector<std::string> units;   ///< all `total` of them
-  std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
+  bool recorded = true;              ///< false leaves the group out of the file
+  std::size_t total = 0;             ///< columns of the dataset, over all ranks
+  std::vector<std::string> names;    ///< all `total` of them, in model-file order
+  std::vector<std::string> units;    ///< all `total` of them
+  std::vector<std::string> display;  ///< the units to show them in, all of them
+  std::vector<std::size_t> column;   ///< global column of each of this rank's columns, ascending
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 
@@ -82,7 +83,9 @@ struct ResultsLayout {
   std::vector<std::string> file_names, file_roles, file_sha256;  ///< of the model and all it names
   RunRecord run_record;
   RecordedColumns outputs, inputs, states;
-  RecordedColumns balance{false, 0, {}, {}, {}, {}};  ///< named like connections, of local inputs
+  RecordedColumns balance{false, 0,  {}, {},
+                          {},    {}, {}};  ///< named like connections, of local inputs
+  bool output_slopes = false;  ///< whether the method knows them at communication points
   bool grid = false;    ///< rows are where the user wants them, not at the ends of macro-steps
   int compression = 0;  ///< gzip's level, once the run is done, or the part is full
   std::uint64_t part_bytes = 0;  ///< of a part at most; 0: the file is one
@@ -104,6 +107,7 @@ struct ResultsRow {
   std::span<const double> states;
   std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
   std::span<const double> balance = {};     ///< accumulated balance error of every input
+  std::span<const double> slopes = {};      ///< of every output; NaN where not known; none: nowhere
 };
 
 /// How much of a run is recorded.

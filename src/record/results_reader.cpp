@@ -99,8 +99,11 @@ void ResultsReader::read_tables(const ResultsDataset& variables) {
   const auto names = read_strings(file_, (group + "/names").c_str());
   const auto units = read_strings(file_, (group + "/units").c_str());
   if (names.size() != units.size()) not_ours("'" + group + "' has more names than units, or fewer");
+  const std::string shown = group + "/display_units";
+  const auto display = exists_in(file_, shown) ? read_strings(file_, shown.c_str()) : units;
+  if (names.size() != display.size()) not_ours("'" + shown + "' has not one entry per name");
   for (std::size_t i = 0; i < names.size(); ++i)
-    variables_.push_back({names[i], units[i], variables.path, i});
+    variables_.push_back({names[i], units[i], variables.path, i, display[i]});
   for (const ResultsDataset& dataset : results_datasets())
     if (((dataset.group() == group && dataset.extents.front() == Extent::rows) ||
          dataset.path == "/events" + group || dataset.group() == right_limits_of(group)) &&

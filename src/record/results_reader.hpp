@@ -25,6 +25,7 @@ struct RecordedVariable {
   std::string unit;
   Quantity quantity;  ///< ".../values"
   std::size_t column = 0;
+  std::string display = {};  ///< the unit to show it in; that of older files is `unit`
 };
 
 /// The row of an instant at which something happened, and where its left limits are in /events.

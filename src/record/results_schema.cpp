@@ -37,6 +37,9 @@ void fill(const ResultsRow& row, std::span<const std::size_t> local_index, std::
 double output_value(const ResultsRow& row, std::size_t i) { return row.outputs[i].value; }
 double input_value(const ResultsRow& row, std::size_t i) { return row.inputs[i].value; }
 double state_value(const ResultsRow& row, std::size_t i) { return row.states[i]; }
+double output_slope(const ResultsRow& row, std::size_t i) {
+  return row.slopes.empty() ? unknown : row.slopes[i];
+}
 double balance_value(const ResultsRow& row, std::size_t i) { return row.balance[i]; }
 
 void fill_time(const ResultsRow& row, std::span<const std::size_t> /*one*/, std::span<double> to) {
@@ -62,7 +65,7 @@ std::vector<double> of_all(const ResultsEnd& end) {
 
 using Datasets = std::vector<ResultsDataset>;
 
-/// Names, units and values of one kind of variable.
+/// Names, units, units to show them in, and values of one kind of variable.
 template <RecordedColumns ResultsLayout::*columns, auto number>
 void add_variables(Datasets& all, const std::string& group, Extent extent) {
   all.push_back({group + "/names",
@@ -75,6 +78,11 @@ void add_variables(Datasets& all, const std::string& group, Extent extent) {
                  {extent},
                  recorded<columns>,
                  KnownTexts{texts_of<columns, &RecordedColumns::units>}});
+  all.push_back({group + "/display_units",
+                 Number::text,
+                 {extent},
+                 recorded<columns>,
+                 KnownTexts{texts_of<columns, &RecordedColumns::display>}});
   all.push_back({group + "/values",
                  Number::f64,
                  {Extent::rows, extent},
@@ -84,6 +92,12 @@ void add_variables(Datasets& all, const std::string& group, Extent extent) {
 
 void add_outputs(Datasets& all) {
   add_variables<&ResultsLayout::outputs, output_value>(all, "/outputs", Extent::outputs);
+  all.push_back(
+      {"/outputs/derivatives",
+       Number::f64,
+       {Extent::rows, Extent::outputs},
+       [](const ResultsLayout& layout) { return layout.outputs.recorded && layout.output_slopes; },
+       RowNumbers{&ResultsLayout::outputs, fill<output_slope>}});
   all.push_back({"/outputs/error_estimate",
                  Number::f64,
                  {Extent::outputs},

@@ -168,7 +168,7 @@ void copy_dataset(hid_t from, hid_t to, const ResultsDataset& dataset, const Res
     copy_texts(from, to, dataset, layout, copied.rows_of(from, dataset));
   else if (dataset.grows())
     copy_numbers(from, to, dataset.path.c_str(), copied.rows_of(from, dataset), copied.compression);
-  else
+  else if (exists_in(from, dataset.path))  // an older file may lack it
     copy_whole(from, to, dataset.path.c_str());
 }
 

@@ -116,7 +116,8 @@ RowStream::RowStream(SimulationCore& simulation) : simulation_(simulation) {
              {"start", plan.settings.start},
              {"stop", plan.settings.stop},
              {"names", columns_.names},
-             {"units", columns_.units}});
+             {"units", columns_.units},
+             {"display_units", columns_.display}});
   });
 }
 
@@ -151,7 +152,10 @@ void RowStream::choose() {
           sources_.push_back({kind, own_range_of(*position[g]).first + i});
         }
         columns_.names.push_back(name);
-        columns_.units.push_back((plan.model.subsystems[g].description.*variables)[i].unit);
+        const SubsystemEntry& entry = plan.model.subsystems[g];
+        const auto& variable = (entry.description.*variables)[i];
+        columns_.units.push_back(variable.unit);
+        columns_.display.push_back(entry.shown_unit(variable));
         ++columns_.total;
         wants_states_ = wants_states_ || kind == Kind::state;
       }

@@ -49,9 +49,10 @@ void StreamReader::take(std::span<const std::uint8_t> bytes) {
       run.at("model").get_to(model);
       run.at("names").get_to(names);
       run.at("units").get_to(units);
+      run.at("display_units").get_to(display);
       run.at("start").get_to(start);
       run.at("stop").get_to(stop);
-      if (units.size() != names.size()) throw InputError("");
+      if (units.size() != names.size() || display.size() != names.size()) throw InputError("");
     } else if (said.contains("row")) {
       const Json& row = said.at("row");
       if (row.size() != names.size() + 1) throw InputError("");

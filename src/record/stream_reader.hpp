@@ -39,8 +39,8 @@ class StreamReader {
   const Row& before_last() const { return before_last_; }
 
   std::string model;
-  std::vector<std::string> names, units;
-  double start = 0.0, stop = 0.0;  ///< s
+  std::vector<std::string> names, units, display;  ///< the last: units to show them in
+  double start = 0.0, stop = 0.0;                  ///< s
   std::size_t rows = 0, events = 0;
   std::optional<std::string> status;  ///< at its end
   int exit_code = 0;

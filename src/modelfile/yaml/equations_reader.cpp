@@ -294,6 +294,7 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
   SubsystemEntry entry;
   entry.location = description->location;
   entry.equations = description;
+  for (const auto& shown : description->display) entry.display.emplace(shown.name, shown.text);
   if (!description->discrete.empty())
     entry.identity = "discrete variables " + joined(names_of(description->discrete));
   const EquationsModel model(*description);

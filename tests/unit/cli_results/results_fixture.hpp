@@ -56,6 +56,7 @@ class ResultsFixture : public testing::Test {
     for (const std::string& name : names) {
       result.names.push_back(name);
       result.units.push_back(unit);
+      result.display.push_back(unit);
       result.column.push_back(result.total);
       result.local_index.push_back(result.total++);
     }

@@ -116,6 +116,7 @@ struct ExampleRun {
     for (std::size_t i = 0; i < count; ++i) {
       columns.names.push_back("s" + std::to_string(subsystem) + "." + name + std::to_string(i));
       columns.units.push_back(unit);
+      columns.display.push_back(unit);
       if (own) {
         columns.local_index.push_back(columns.column.size() + (name[0] == 'y' ? 1 : 0));
         columns.column.push_back(columns.total);
