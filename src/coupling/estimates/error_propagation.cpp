@@ -33,6 +33,47 @@ Eigen::MatrixXd columns(const Eigen::Map<const RowMajor>& all, std::span<const s
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+/// Whether a linearisation's entries cost less than whole matrices. Few states' errors are carried
+/// by exponentials, which are whole.
+bool is_sparse(const LinearPattern& pattern, std::size_t inputs) {
+  constexpr std::size_t worth_it = 64 * 64, least_sparsity = 4;
+  const std::size_t states = pattern.f_x.rows();
+  const std::size_t whole = (states + pattern.g_x.rows()) * (states + inputs);
+  return (states == 0 || index(states) >= CarriedErrors::few_states) && whole >= worth_it &&
+         least_sparsity * pattern.entries() <= whole;
+}
+
+/// Of own subsystems.
+std::vector<char> sparse_parts(RankNetwork& subsystems) {
+  std::vector<char> result;
+  for (const std::size_t k : subsystems.all()) {
+    const auto* const knows = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+    const auto pattern = knows != nullptr ? knows->linear_pattern() : nullptr;
+    result.push_back(pattern && is_sparse(*pattern, subsystems.inputs_of(k).size()) ? 1 : 0);
+  }
+  return result;
+}
+
+SparseRows sparse_rows(const RowPattern& pattern, const std::vector<double>& values,
+                       Eigen::Index columns) {
+  return Eigen::Map<const SparseRows>(index(pattern.rows()), columns, index(values.size()),
+                                      pattern.begins.data(), pattern.columns.data(), values.data());
+}
+
+/// Those of these inputs, `first` being the subsystem's first one.
+SparseRows columns(const SparseRows& all, std::span<const std::size_t> inputs, std::size_t first) {
+  std::vector<int> place(static_cast<std::size_t>(all.cols()), -1);
+  for (std::size_t c = 0; c < inputs.size(); ++c) place[inputs[c] - first] = static_cast<int>(c);
+  std::vector<Eigen::Triplet<double>> entries;
+  for (Eigen::Index row = 0; row < all.rows(); ++row)
+    for (SparseRows::InnerIterator entry(all, row); entry; ++entry)
+      if (const int to = place[static_cast<std::size_t>(entry.col())]; to >= 0)
+        entries.emplace_back(static_cast<int>(row), to, entry.value());
+  SparseRows result(all.rows(), index(inputs.size()));
+  result.setFromTriplets(entries.begin(), entries.end());
+  return result;
+}
+
 /// `one` becomes the mean of both.
 void to_mean(Linearization& one, const Linearization& other) {
   for (const auto part :
@@ -55,7 +96,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       closely_(closely),
       small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_, 1, estimate_options),
+      over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -64,7 +105,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
-    at_end_.emplace(subsystems, constraints_, 1, estimate_options);
+    at_end_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
@@ -90,6 +131,10 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].u.setZero(index(parts_[k].connected.size()));
     parts_[k].u_begin = parts_[k].u;
     parts_[k].teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
+    if (over_interval_.gains().is_sparse(k)) {
+      parts_[k].sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+      parts_[k].pattern = parts_[k].sparse->linear_pattern();
+    }
     parts_[k].discrete.setZero(
         parts_[k].teller != nullptr ? index(parts_[k].teller->discrete_count()) : 0);
     parts_[k].f_discrete.setZero(n);
@@ -98,6 +143,9 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
   const auto tells = [](const Part& part) { return part.teller != nullptr; };
   const int any = std::ranges::any_of(parts_, tells) ? 1 : 0;
   any_teller_ = agree_on_largest(subsystems.comm(), any) != 0;
+  const auto sparse = [](const Part& part) { return part.sparse != nullptr; };
+  any_sparse_ =
+      agree_on_largest(subsystems.comm(), std::ranges::any_of(parts_, sparse) ? 1 : 0) != 0;
 }
 
 /// Whether the last linearisation still holds, as far as that costs less than another one: it has
@@ -129,11 +177,14 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   Subsystem& subsystem = subsystems_.own(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
   Linearization& now = part.next;
+  const bool other_pattern = take_pattern(part);
+  if (other_pattern) part.continues = false;
   Outcome outcome = Outcome::ok;
   const WorkScope timed(subsystems_.clock(), k, Work::linearize);
   const auto thrown = subsystems_.at_point(k, [&] {
-    outcome =
-        subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now);
+    const auto own = std::span(point.inputs).subspan(inputs.first, inputs.size());
+    outcome = part.sparse != nullptr ? part.sparse->linearize_entries(own, *part.pattern, now)
+                                     : subsystem.linearize(own, now);
   });
   if (thrown || outcome != Outcome::ok) {
     failure_ = thrown ? *thrown
@@ -147,7 +198,7 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
     part.last = now;
   }
   std::swap(part.last, now);  // the mean is in `now`
-  const bool as_before = part.known && equal(now, part.linearization);
+  const bool as_before = part.known && !other_pattern && equal(now, part.linearization);
   part.continues = part.known = true;
   part.steady = as_before;
   part.restarts = subsystems_.touched().restarts(k);
@@ -159,16 +210,44 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   return renewed;
 }
 
+/// Whether parameters have changed it.
+bool ErrorPropagation::take_pattern(Part& part) const {
+  if (part.sparse == nullptr) return false;
+  auto now = part.sparse->linear_pattern();
+  const bool other = now != part.pattern && *now != *part.pattern;
+  part.pattern = std::move(now);
+  return other;
+}
+
+void ErrorPropagation::take_entries(std::size_t k) {
+  Part& part = parts_[k];
+  const LinearPattern& where = *part.pattern;
+  const std::size_t first = subsystems_.inputs_of(k).first;
+  const Eigen::Index n = index(subsystems_.states_of(k).size());
+  const Eigen::Index m = index(subsystems_.inputs_of(k).size());
+  const auto connected = over_interval_.gains().inputs(k);
+  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
+  part.a = sparse_rows(where.f_x, part.linearization.f_x, n);
+  part.c = sparse_rows(where.g_x, part.linearization.g_x, n);
+  const SparseRows all_b = sparse_rows(where.f_u, part.linearization.f_u, m);
+  const SparseRows all_d = sparse_rows(where.g_u, part.linearization.g_u, m);
+  part.b = columns(all_b, connected, first);
+  part.d = columns(all_d, connected, first);
+  part.b_held = columns(all_b, held, first);
+  part.d_held = columns(all_d, held, first);
+}
+
 void ErrorPropagation::take_linearization(std::size_t k) {
   Part& part = parts_[k];
+  if (part.sparse != nullptr) return take_entries(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
   const Eigen::Index n = index(subsystems_.states_of(k).size());
   const Eigen::Index p = index(subsystems_.outputs_of(k).size());
   const Eigen::Index m = index(inputs.size());
   const auto connected = over_interval_.gains().inputs(k);
   const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = row_major(part.linearization.f_x, n, n);
-  part.c = row_major(part.linearization.g_x, p, n);
+  part.a = Eigen::MatrixXd(row_major(part.linearization.f_x, n, n));
+  part.c = Eigen::MatrixXd(row_major(part.linearization.g_x, p, n));
   const auto all_b = row_major(part.linearization.f_u, n, m);
   const auto all_d = row_major(part.linearization.g_u, p, m);
   part.b = columns(all_b, connected, inputs.first);
@@ -188,7 +267,7 @@ void ErrorPropagation::io(Archive& archive) {
   CONCORD_MEMBERS(archive, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    bool other = other_interval;
+    bool other = take_pattern(part) || other_interval;
     archive.within(k, [&] {
       CONCORD_MEMBERS(archive, part);
       other = archive.changes([&] { part.pass_mean(archive); }) || other;
@@ -198,6 +277,8 @@ void ErrorPropagation::io(Archive& archive) {
       factorize(part, h_);
     }
   }
+  match_entries(&Part::gain, over_interval_);
+  if (at_end_) match_entries(&Part::d, *at_end_);
   CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
   CONCORD_MEMBERS(archive, over_interval_);
   if (at_end_) {
@@ -233,14 +314,13 @@ bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
 
 void ErrorPropagation::factorize(Part& part, double h) const {
   if (part.late.any()) {
-    part.d = part.late.share(h) * part.late.gain();
-    part.d_held = part.late.share(h) * part.late.by_held();
+    part.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
+    part.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
   }
   part.carried.prepare(
       part.a, h, how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages);
   part.response = part.carried.response(part.b);
-  part.gain = part.d;
-  part.gain.noalias() += part.c * part.response;
+  part.gain = sum_with_product(part.d, part.c, part.response);
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
@@ -264,9 +344,28 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
   return state;
 }
 
-void ErrorPropagation::assemble(Eigen::MatrixXd Part::*gain, InputSystem& system) {
+/// Where a subsystem's K can have other entries than the system's, this is made anew.
+void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system) {
+  if (!any_sparse_) return;
+  bool differs = false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const Eigen::MatrixXd& own = parts_[k].*gain;
+    const LinearMap& own = parts_[k].*gain;
+    if (!own.is_sparse() || system.gains().has_entries_of(k, own.entries())) continue;
+    system.gains().set(k, own.entries());
+    differs = true;
+  }
+  if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
+}
+
+void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
+  match_entries(gain, system);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const LinearMap& map = parts_[k].*gain;
+    if (map.is_sparse()) {
+      system.gains().set(k, map.entries());
+      continue;
+    }
+    const Eigen::MatrixXd& own = map.whole();
     for (Eigen::Index o = 0; o < own.rows(); ++o) {
       for (Eigen::Index i = 0; i < own.cols(); ++i) {
         system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
@@ -306,13 +405,15 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.stage = part.carried.over_last(part.target, part.driven);
-    part.y.noalias() = part.c * part.stage + part.d_held * part.u_held + part.g_discrete;
+    part.c.set_product(part.stage, part.y);
+    part.d_held.add_product(part.u_held, part.y);
+    part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.mean();
     write_outputs(k);
   }
   const bool solved = solve(over_interval_, disturbance);
   for (Part& part : parts_) {
-    part.stage.noalias() += part.response * part.u;
+    part.response.add_product(part.u, part.stage);
   }
   return solved;
 }
@@ -324,7 +425,7 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
       part.u[index(c)] = disturbance.deviation[part.connected.first + c];
     }
-    part.y.noalias() = part.d * part.u;
+    part.d.set_product(part.u, part.y);
     write_outputs(k);
   }
   exchange();
@@ -395,7 +496,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     part.target = part.x_begin = part.x;
     part.u_begin = part.u;
     // What integrators have left, evenly over the interval: what dies out within it does so here.
-    part.driven = part.b_held * part.u_held + part.f_discrete + part.integrated / h;
+    part.b_held.set_product(part.u_held, part.driven);
+    part.driven += part.f_discrete;
+    part.driven += part.integrated / h;
     part.late.begin(h);
   }
   if (!stage(first_stage_)) return false;
@@ -465,7 +568,7 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.y.noalias() = part.c * part.x;
+    part.c.set_product(part.x, part.y);
     pass_states_through_curve(k, point);
     part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.at_end();
@@ -473,7 +576,8 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.noalias() += parts_[k].d * parts_[k].u + parts_[k].d_held * parts_[k].u_held;
+    parts_[k].d.add_product(parts_[k].u, parts_[k].y);
+    parts_[k].d_held.add_product(parts_[k].u_held, parts_[k].y);
     if (!at_end_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
@@ -490,16 +594,15 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const double size =
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
-    large =
-        large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.col(index(c)).isZero(0.0));
+    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.is_zero_column(index(c)));
   }
   if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
     return;
   }
-  const Eigen::Map<const Eigen::VectorXd> u(wrong.data(), index(wrong.size()));
+  const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(wrong.data(), index(wrong.size()));
   const std::size_t first = subsystems_.outputs_of(k).first;
-  part.y.noalias() -= part.d * u;
+  part.d.add_product(u, part.y, -1.0);
   for (Eigen::Index o = 0; o < part.y.size(); ++o) {
     const std::size_t output = first + static_cast<std::size_t>(o);
     part.y[o] += point.outputs[output].value - exact_[output].value;
@@ -516,7 +619,7 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
     large =
-        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.col(index(i)).isZero(0.0));
+        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
@@ -549,14 +652,10 @@ bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoi
 }
 
 /// K of one subsystem over a long time: what its inputs can have made of its outputs.
-Eigen::MatrixXd ErrorPropagation::gain_over(const Part& part, double h) {
-  Eigen::MatrixXd gain = part.d;
-  const auto n = part.a.rows();
-  if (n > 0) {
-    const Eigen::MatrixXd shifted = Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a;
-    gain += part.c * shifted.partialPivLu().solve(diagonal * h * part.b);
-  }
-  return gain;
+LinearMap ErrorPropagation::gain_over(const Part& part, double h) {
+  CarriedErrors carried;
+  carried.prepare(part.a, h, How::by_stages);
+  return sum_with_product(part.d, part.c, carried.response(part.b));
 }
 
 }  // namespace concord

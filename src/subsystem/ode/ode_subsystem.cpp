@@ -15,6 +15,7 @@
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
+#include "subsystem/sparse_linearization.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -37,7 +38,10 @@ constexpr int most_passes = 3;
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
-class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMember {
+class OdeSubsystem final : public Subsystem,
+                           public TellsGrazes,
+                           public LinearizesSparsely,
+                           public BatchMember {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
@@ -62,6 +66,11 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   std::span<const double> integration_errors() const override { return errors_; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  std::shared_ptr<const LinearPattern> linear_pattern() const override {
+    return model_.linear_pattern();
+  }
+  Outcome linearize_entries(std::span<const Sample> inputs, const LinearPattern& pattern,
+                            Linearization& result) override;
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
@@ -384,6 +393,34 @@ Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& r
   const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   result.parameters = parameters_.times_set;
   return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
+}
+
+/// Where equations have no finite derivative, differences may.
+Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
+                                        const LinearPattern& pattern, Linearization& result) {
+  see(inputs);
+  result.parameters = parameters_.times_set;
+  if (derivatives_.linearize(now_.t, now_.h, now_.x, inputs, pattern, result)) {
+    return checked(true);
+  }
+  Linearization whole;
+  const Outcome outcome = linearize(inputs, whole);
+  if (outcome != Outcome::ok) return outcome;
+  const auto gather = [](const std::vector<double>& from, std::size_t columns,
+                         const RowPattern& where, std::vector<double>& to) {
+    to.clear();
+    for (std::size_t row = 0; row < where.rows(); ++row)
+      for (int k = where.begins[row]; k < where.begins[row + 1]; ++k)
+        to.push_back(from[row * columns + static_cast<std::size_t>(where.columns[k])]);
+  };
+  const std::size_t n_st = model_.state_count(), n_in = model_.input_count();
+  gather(std::exchange(whole.f_x, {}), n_st, pattern.f_x, result.f_x);
+  gather(std::exchange(whole.f_u, {}), n_in, pattern.f_u, result.f_u);
+  gather(std::exchange(whole.g_x, {}), n_st, pattern.g_x, result.g_x);
+  gather(std::exchange(whole.g_u, {}), n_in, pattern.g_u, result.g_u);
+  result.f_t = std::move(whole.f_t);
+  result.g_t = std::move(whole.g_t);
+  return outcome;
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {

@@ -253,6 +253,24 @@ bool PointDerivatives::linearize_at(double t, std::span<const double> x,
   return true;
 }
 
+bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
+                                 std::span<const Sample> inputs, const LinearPattern& pattern,
+                                 Linearization& result) {
+  take_inputs(inputs);
+  result.f_t.resize(at_.f.size());
+  result.g_t.resize(at_.y.size());
+  result.f.resize(at_.f.size());
+  result.g.resize(at_.y.size());
+  result.f_x.resize(pattern.f_x.columns.size());
+  result.f_u.resize(pattern.f_u.columns.size());
+  result.g_x.resize(pattern.g_x.columns.size());
+  result.g_u.resize(pattern.g_u.columns.size());
+  if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
+  has_jacobians_ =
+      model_.linear_entries(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
+  return has_jacobians_ && derive_by_time(t, h, x, result);
+}
+
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,
                              std::span<const double> x, std::span<const Sample> inputs,
                              const PointSizes& sizes) {
