@@ -138,6 +138,7 @@ class ErrorPropagation {
     void pass_mean(Archive& archive);
   };
 
+  static std::vector<char> sparse_parts(RankNetwork& subsystems);
   static LinearMap gain_over(const Part& part, double h);
   bool keeps(std::size_t k, const CommunicationPoint& point);
   State linearize(std::size_t k, const CommunicationPoint& point);

@@ -19,19 +19,7 @@
 #include "support/wording.hpp"
 
 namespace concord {
-
 namespace {
-
-SubsystemDescription without_withheld(SubsystemDescription description,
-                                      const SubsystemSettings& settings) {
-  if (!settings.rollback) description.capabilities.rollback = false;
-  if (!settings.linearization) description.capabilities.linearization = false;
-  if (!settings.state_derivatives) {
-    description.capabilities.state_derivatives = false;
-    description.capabilities.state_outputs = false;
-  }
-  return description;
-}
 
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
@@ -128,6 +116,7 @@ class OdeSubsystem final : public Subsystem,
     std::vector<double> x_end, u;
   };
 
+  PointSizes sizes() const { return {now_.states.values(), now_.inputs.values()}; }
   void begin();
   void weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs);
   void make_integrator();
@@ -172,7 +161,7 @@ class OdeSubsystem final : public Subsystem,
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                            const SubsystemSettings& settings)
-    : Subsystem(without_withheld(std::move(description), settings)),
+    : Subsystem(apart_from_withheld(std::move(description), settings)),
       settings_(settings),
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
@@ -390,44 +379,21 @@ Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::spa
 
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
   see(inputs);
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), result));
 }
 
-/// Where equations have no finite derivative, differences may.
 Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
                                         const LinearPattern& pattern, Linearization& result) {
   see(inputs);
   result.parameters = parameters_.times_set;
-  if (derivatives_.linearize(now_.t, now_.h, now_.x, inputs, pattern, result)) {
-    return checked(true);
-  }
-  Linearization whole;
-  const Outcome outcome = linearize(inputs, whole);
-  if (outcome != Outcome::ok) return outcome;
-  const auto gather = [](const std::vector<double>& from, std::size_t columns,
-                         const RowPattern& where, std::vector<double>& to) {
-    to.clear();
-    for (std::size_t row = 0; row < where.rows(); ++row)
-      for (int k = where.begins[row]; k < where.begins[row + 1]; ++k)
-        to.push_back(from[row * columns + static_cast<std::size_t>(where.columns[k])]);
-  };
-  const std::size_t n_st = model_.state_count(), n_in = model_.input_count();
-  gather(std::exchange(whole.f_x, {}), n_st, pattern.f_x, result.f_x);
-  gather(std::exchange(whole.f_u, {}), n_in, pattern.f_u, result.f_u);
-  gather(std::exchange(whole.g_x, {}), n_st, pattern.g_x, result.g_x);
-  gather(std::exchange(whole.g_u, {}), n_in, pattern.g_u, result.g_u);
-  result.f_t = std::move(whole.f_t);
-  result.g_t = std::move(whole.g_t);
-  return outcome;
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), pattern, result));
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
   if (known.parameters != parameters_.times_set) return false;
   if (!model_.constant_jacobians()) see(inputs);
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
-  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes);
+  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
   counters_.rhs_evaluations = model_.rhs_evaluations();
   return keeps;
 }
@@ -438,9 +404,8 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes, result));
+  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes(), result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
