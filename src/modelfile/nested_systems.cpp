@@ -67,10 +67,12 @@ Model taken_out(const SystemEntry& system, Model& model) {
   return inside;
 }
 
-/// "a" and "b" within as the whole's.
-void add_up(const SubsystemEntry& part, SubsystemEntry& whole, std::vector<ModelFile>& files) {
+void add_up(const SubsystemEntry& part, const std::string& system, SubsystemEntry& whole,
+            std::vector<ModelFile>& files) {
   for (const std::string& note : part.notes)
     whole.notes.push_back(part.description.name + ": " + note);
+  for (const auto& [variable, unit] : part.display)
+    whole.display.emplace(name_within(part.description, variable, system), unit);
   if (part.rows_end)
     whole.rows_end = std::min(*part.rows_end, whole.rows_end.value_or(*part.rows_end));
   whole.identity += part.description.name + ": " + part.identity + "\n";
@@ -113,7 +115,8 @@ SubsystemEntry nested_entry(const SystemEntry& system, Model& model) {
   auto inside = std::make_shared<Model>(taken_out(system, model));
   SubsystemEntry entry;
   entry.location = system.run->location;
-  for (const SubsystemEntry& part : inside->subsystems) add_up(part, entry, model.files);
+  for (const SubsystemEntry& part : inside->subsystems)
+    add_up(part, system.name, entry, model.files);
   const bool tells = std::ranges::any_of(
       inside->subsystems, [](const SubsystemEntry& part) { return part.events != nullptr; });
   if (tells)
@@ -121,6 +124,7 @@ SubsystemEntry nested_entry(const SystemEntry& system, Model& model) {
       return events_of(*inside, from, to, among);
     };
   start_inputs(*inside);
+  entry.inside = inside;
   entry.description = describe_nested(system.name, *inside);
   entry.description.remarks.push_back(
       std::to_string(inside->subsystems.size()) +

@@ -16,12 +16,6 @@ namespace {
 
 constexpr const char* kind_of_nested = "system";
 
-/// Of variables whose owner is within: "motor.w" of "drive.motor".
-std::string named_within(const SubsystemDescription& owner, const std::string& variable,
-                         const std::string& system) {
-  return owner.name.substr(system.size() + 1) + "." + variable;
-}
-
 /// Which inputs of the network nothing within feeds, ascending.
 std::vector<std::size_t> given_inputs(const Network& network) {
   std::vector<std::size_t> result;
@@ -169,6 +163,11 @@ void NestedModel::take_over(Archive& archive) {
 
 }  // namespace
 
+std::string name_within(const SubsystemDescription& owner, const std::string& variable,
+                        const std::string& system) {
+  return owner.name.substr(system.size() + 1) + "." + variable;
+}
+
 SubsystemDescription describe_nested(const std::string& name, const Model& model) {
   const Network network(model);
   OdeInterface whole;
@@ -178,7 +177,7 @@ SubsystemDescription describe_nested(const std::string& name, const Model& model
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& within = entry.description;
     const auto add = [&](auto& all, auto variable) {
-      variable.name = named_within(within, variable.name, name);
+      variable.name = name_within(within, variable.name, name);
       all.push_back(std::move(variable));
     };
     for (const InputVariable& one : within.inputs)
@@ -186,7 +185,7 @@ SubsystemDescription describe_nested(const std::string& name, const Model& model
     for (const StateVariable& one : within.states) add(whole.states, one);
     for (const OutputVariable& one : within.outputs) add(whole.outputs, one);
     for (const std::string& one : within.parameters)
-      whole.parameters.push_back(named_within(within, one, name));
+      whole.parameters.push_back(name_within(within, one, name));
     events = events || within.events;
     kinks = kinks || within.kinks;
   }

@@ -7,6 +7,10 @@
 
 namespace concord {
 
+/// Of a variable whose owner is within the system: "motor.w" of "drive.motor".
+std::string name_within(const SubsystemDescription& owner, const std::string& variable,
+                        const std::string& system);
+
 /// A network as one subsystem: what its subsystems, whose names begin with "`name`.", are to the
 /// rest. Inputs are those that nothing within feeds; states, outputs and tunable parameters are all
 /// of theirs. Throws InputError for connections within that are wrong.

@@ -17,6 +17,7 @@ class CallLog;
 struct EquationsDescription;
 struct FmuSetup;
 struct FoundStart;
+struct Model;
 struct StartProblem;
 class UserFunctions;
 
@@ -63,6 +64,7 @@ struct SubsystemEntry {
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};
+  std::shared_ptr<const Model> inside = {};  ///< of a system with a `run`
   /// Begins with the start values of states and inputs that this description has, which is its own
   /// in all else. Throws InputError where one cannot be set. Null: none can.
   std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts = {};

@@ -16,6 +16,7 @@ std::map<std::string, ModelNumber> numbers_of(const Model& model) {
     if (entry.fmu)
       for (const FmuNumber& number : numbers_to_give(*entry.fmu))
         result[d.name + "." + number.name] = {number.value, number.nominal, number.parameter};
+    if (entry.inside) result.merge(numbers_of(*entry.inside));
     if (!entry.equations) continue;
     for (const auto& number : entry.equations->parameters)
       result[d.name + "." + number.name] = {*number.value, 0.0, true};

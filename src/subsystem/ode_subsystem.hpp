@@ -14,6 +14,10 @@ namespace concord {
 SubsystemDescription describe_ode(std::string name, std::string kind,
                                   const OdeInterface& interface);
 
+/// Without the capabilities that the settings withhold.
+SubsystemDescription apart_from_withheld(SubsystemDescription description,
+                                         const SubsystemSettings& settings);
+
 /// A subsystem that integrates x' = f(t,x,u), y = g(t,x,u) itself, with SUNDIALS.
 ///
 /// `description` must have the model's variables in the model's order. Capabilities that the

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "concord/ode_model.hpp"
+
 namespace concord {
 
 /// Where a square matrix may be other than zero, column by column; its diagonal is among them.
@@ -28,7 +30,27 @@ struct ColumnPattern {
   std::size_t row(std::size_t entry) const { return static_cast<std::size_t>(rows[entry]); }
 };
 
-/// A model that knows which of its derivatives depend on which states.
+/// Where a matrix may be other than zero, row by row; columns ascend in each.
+struct RowPattern {
+  std::vector<int> begins{0};  ///< of each row among the columns, then their number
+  std::vector<int> columns;
+
+  std::size_t rows() const { return begins.size() - 1; }
+  void end_row() { begins.push_back(static_cast<int>(columns.size())); }
+  bool operator==(const RowPattern&) const = default;
+};
+
+/// The same of a Linearization, whose values are then the entries in this order.
+struct LinearPattern {
+  RowPattern f_x, f_u, g_x, g_u;
+
+  std::size_t entries() const {
+    return f_x.columns.size() + f_u.columns.size() + g_x.columns.size() + g_u.columns.size();
+  }
+  bool operator==(const LinearPattern&) const = default;
+};
+
+/// A model that knows what depends on what.
 class SparseModel {
  public:
   virtual ~SparseModel() = default;
@@ -39,6 +61,14 @@ class SparseModel {
   /// The entries of f_x in the pattern's order.
   virtual void state_entries(double t, std::span<const double> x, std::span<const double> u,
                              std::span<double> entries) = 0;
+
+  /// Of f and g by states and inputs, at every point; another object where parameters have changed
+  /// it.
+  virtual std::shared_ptr<const LinearPattern> linear_pattern() const = 0;
+
+  /// The entries of f_x and so on in the pattern's order.
+  virtual void linear_entries(double t, std::span<const double> x, std::span<const double> u,
+                              const Jacobians& entries) = 0;
 };
 
 }  // namespace concord

@@ -2,6 +2,11 @@
 
 #include <Eigen/Core>
 #include <Eigen/LU>
+#include <Eigen/SparseLU>
+#include <memory>
+#include <vector>
+
+#include "coupling/problem/linear_map.hpp"
 
 namespace concord {
 
@@ -14,13 +19,16 @@ class CarriedErrors {
  public:
   static constexpr double gamma = 0.29289321881345248;
 
+  /// Up to which an exponential costs no more than the linearisation.
+  static constexpr Eigen::Index few_states = 40;
+
   enum class How { exactly, by_stages };
 
   /// For an interval of size h.
-  void prepare(const Eigen::MatrixXd& a, double h, How how);
+  void prepare(const LinearMap& a, double h, How how);
 
   /// gamma H R B: what inputs u over gamma H make of the states at its end.
-  Eigen::MatrixXd response(const Eigen::MatrixXd& b) const;
+  LinearMap response(const LinearMap& b) const;
 
   /// From x over gamma H.
   Eigen::VectorXd over_last(const Eigen::VectorXd& x, const Eigen::VectorXd& w) const;
@@ -29,11 +37,24 @@ class CarriedErrors {
                              const Eigen::VectorXd& w) const;
 
  private:
+  /// I - gamma H A where A is sparse.
+  struct Sparse {
+    Eigen::SparseLU<Eigen::SparseMatrix<double>> shifted;
+    std::vector<int> part_of;             ///< of each state; none depends on another part's
+    std::vector<std::vector<int>> parts;  ///< their states
+
+    Eigen::VectorXd solve(const Eigen::VectorXd& right) const;
+    SparseRows response(const SparseRows& forcing) const;
+  };
+
+  void prepare_sparse(const SparseRows& a);
+
   bool exact_ = false;
   double last_ = 0.0;                             ///< gamma H
   Eigen::MatrixXd grown_first_, summed_first_;    ///< e^{hA}, h phi_1(hA) with h = (1 - gamma) H
   Eigen::MatrixXd grown_last_, summed_last_;      ///< with h = gamma H
   Eigen::PartialPivLU<Eigen::MatrixXd> shifted_;  ///< of many: I - gamma H A
+  std::unique_ptr<Sparse> sparse_;
 };
 
 }  // namespace concord

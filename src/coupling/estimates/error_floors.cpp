@@ -10,10 +10,9 @@ namespace concord {
 
 /// `gain_over` of every own subsystem that has an output which is astray and has risen; of the
 /// others nothing.
-std::vector<Eigen::MatrixXd> ErrorPropagation::gains_of_risen(double elapsed,
-                                                              std::span<const char> risen,
-                                                              std::span<const int> astray) const {
-  std::vector<Eigen::MatrixXd> gains(parts_.size());
+std::vector<LinearMap> ErrorPropagation::gains_of_risen(double elapsed, std::span<const char> risen,
+                                                        std::span<const int> astray) const {
+  std::vector<LinearMap> gains(parts_.size());
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const IndexRange outputs = subsystems_.outputs_of(k);
     bool wanted = false;
@@ -29,7 +28,7 @@ std::vector<Eigen::MatrixXd> ErrorPropagation::gains_of_risen(double elapsed,
 
 /// Whether there was one.
 bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
-                                        std::span<const Eigen::MatrixXd> of_risen,
+                                        std::span<const LinearMap> of_risen,
                                         std::span<int> astray) const {
   constexpr double amply = 100.0;
   const auto& connected = subsystems_.connected_inputs();
@@ -42,13 +41,13 @@ bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<c
       if (astray[output] == 0) {
         continue;
       }
-      const Eigen::MatrixXd& gain = risen[output] != 0 ? of_risen[k] : part.gain;
+      const LinearMap& gain = risen[output] != 0 ? of_risen[k] : part.gain;
       double explained = 0.0;
-      for (Eigen::Index c = 0; c < gain.cols(); ++c) {
+      gain.for_row(o, [&](Eigen::Index c, double by) {
         const double input =
             fed[connected[part.connected.first + static_cast<std::size_t>(c)]].value;
-        explained += std::abs(gain(o, c) * input);
-      }
+        explained += std::abs(by * input);
+      });
       if (std::abs(outputs_[output].value) <= amply * explained) {
         astray[output] = 0;
         any = true;
@@ -97,14 +96,16 @@ void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<d
       const std::size_t first = subsystems_.outputs_of(k).first;
       for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
         double floor = 0.0;
-        for (std::size_t s = 0; s < states.size(); ++s) {
-          floor += of_terms * std::abs(part.c(o, static_cast<Eigen::Index>(s)) * states[s]);
+        if (!states.empty()) {
+          part.c.for_row(o, [&](Eigen::Index s, double by) {
+            floor += of_terms * std::abs(by * states[static_cast<std::size_t>(s)]);
+          });
         }
-        for (std::size_t c = 0; c < part.connected.size(); ++c) {
-          const std::size_t i = connected[part.connected.first + c];
-          floor += std::abs(part.gain(o, static_cast<Eigen::Index>(c))) *
-                   (of_inputs * std::abs(point.inputs[i].value) + std::abs(fed[i].value));
-        }
+        part.gain.for_row(o, [&](Eigen::Index c, double by) {
+          const std::size_t i = connected[part.connected.first + static_cast<std::size_t>(c)];
+          floor +=
+              std::abs(by) * (of_inputs * std::abs(point.inputs[i].value) + std::abs(fed[i].value));
+        });
         noise[first + static_cast<std::size_t>(o)].value = floor;
       }
     }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "coupling/estimates/estimate_interval.hpp"
-#include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
 #include "support/work_clock.hpp"
 
@@ -20,33 +19,7 @@ constexpr double same_size = 1e-8;
 
 constexpr SolverOptions estimate_options{"estimate_", 1e-6};
 
-/// Those of these inputs, `first` being the subsystem's first one.
-Eigen::MatrixXd columns(const Eigen::Map<const RowMajor>& all, std::span<const std::size_t> inputs,
-                        std::size_t first) {
-  Eigen::MatrixXd result(all.rows(), static_cast<Eigen::Index>(inputs.size()));
-  for (std::size_t c = 0; c < inputs.size(); ++c) {
-    result.col(static_cast<Eigen::Index>(c)) =
-        all.col(static_cast<Eigen::Index>(inputs[c] - first));
-  }
-  return result;
-}
-
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
-/// `one` becomes the mean of both.
-void to_mean(Linearization& one, const Linearization& other) {
-  for (const auto part :
-       {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u}) {
-    const std::vector<double>& values = other.*part;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      (one.*part)[i] = 0.5 * ((one.*part)[i] + values[i]);
-  }
-}
-
-bool equal(const Linearization& one, const Linearization& other) {
-  return one.f_x == other.f_x && one.f_u == other.f_u && one.g_x == other.g_x &&
-         one.g_u == other.g_u;
-}
 
 }  // namespace
 
@@ -55,7 +28,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       closely_(closely),
       small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_, 1, estimate_options),
+      over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -64,7 +37,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   if (consistent) {
-    at_end_.emplace(subsystems, constraints_, 1, estimate_options);
+    at_end_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
@@ -90,6 +63,10 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
     parts_[k].u.setZero(index(parts_[k].connected.size()));
     parts_[k].u_begin = parts_[k].u;
     parts_[k].teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
+    if (over_interval_.gains().is_sparse(k)) {
+      parts_[k].sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+      parts_[k].pattern = parts_[k].sparse->linear_pattern();
+    }
     parts_[k].discrete.setZero(
         parts_[k].teller != nullptr ? index(parts_[k].teller->discrete_count()) : 0);
     parts_[k].f_discrete.setZero(n);
@@ -98,88 +75,9 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
   const auto tells = [](const Part& part) { return part.teller != nullptr; };
   const int any = std::ranges::any_of(parts_, tells) ? 1 : 0;
   any_teller_ = agree_on_largest(subsystems.comm(), any) != 0;
-}
-
-/// Whether the last linearisation still holds, as far as that costs less than another one: it has
-/// not changed before, and no event has reached the subsystem since.
-bool ErrorPropagation::keeps(std::size_t k, const CommunicationPoint& point) {
-  const Part& part = parts_[k];
-  if (!part.steady || part.restarts != subsystems_.touched().restarts(k)) {
-    return false;
-  }
-  const IndexRange inputs = subsystems_.inputs_of(k);
-  bool keeps = false;
-  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
-  const auto thrown = subsystems_.at_point(k, [&] {
-    keeps = subsystems_.own(k).keeps(part.last,
-                                     std::span(point.inputs).subspan(inputs.first, inputs.size()));
-  });
-  return keeps && !thrown;
-}
-
-/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
-/// Where a subsystem cannot be linearised at a point, it stays as it was at an earlier one.
-ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
-                                                    const CommunicationPoint& point) {
-  Part& part = parts_[k];
-  if (keeps(k, point)) {
-    part.continues = true;
-    return same;
-  }
-  Subsystem& subsystem = subsystems_.own(k);
-  const IndexRange inputs = subsystems_.inputs_of(k);
-  Linearization& now = part.next;
-  Outcome outcome = Outcome::ok;
-  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
-  const auto thrown = subsystems_.at_point(k, [&] {
-    outcome =
-        subsystem.linearize(std::span(point.inputs).subspan(inputs.first, inputs.size()), now);
-  });
-  if (thrown || outcome != Outcome::ok) {
-    failure_ = thrown ? *thrown
-                      : "subsystem '" + subsystem.description().name +
-                            "' cannot be linearised: " + subsystem.failure();
-    return part.known ? same : failed;
-  }
-  if (part.continues && closely_) {
-    to_mean(part.last, now);
-  } else {
-    part.last = now;
-  }
-  std::swap(part.last, now);  // the mean is in `now`
-  const bool as_before = part.known && equal(now, part.linearization);
-  part.continues = part.known = true;
-  part.steady = as_before;
-  part.restarts = subsystems_.touched().restarts(k);
-  if (as_before) {
-    return same;
-  }
-  std::swap(part.linearization, now);
-  take_linearization(k);
-  return renewed;
-}
-
-void ErrorPropagation::take_linearization(std::size_t k) {
-  Part& part = parts_[k];
-  const IndexRange inputs = subsystems_.inputs_of(k);
-  const Eigen::Index n = index(subsystems_.states_of(k).size());
-  const Eigen::Index p = index(subsystems_.outputs_of(k).size());
-  const Eigen::Index m = index(inputs.size());
-  const auto connected = over_interval_.gains().inputs(k);
-  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = row_major(part.linearization.f_x, n, n);
-  part.c = row_major(part.linearization.g_x, p, n);
-  const auto all_b = row_major(part.linearization.f_u, n, m);
-  const auto all_d = row_major(part.linearization.g_u, p, m);
-  part.b = columns(all_b, connected, inputs.first);
-  part.d = columns(all_d, connected, inputs.first);
-  part.b_held = columns(all_b, held, inputs.first);
-  part.d_held = columns(all_d, held, inputs.first);
-  if (part.linearization.late > 0.0) {
-    const auto late = row_major(part.linearization.g_late, p, m);
-    part.late.take(part.linearization.late, columns(late, connected, inputs.first),
-                   columns(late, held, inputs.first));
-  }
+  const auto sparse = [](const Part& part) { return part.sparse != nullptr; };
+  any_sparse_ =
+      agree_on_largest(subsystems.comm(), std::ranges::any_of(parts_, sparse) ? 1 : 0) != 0;
 }
 
 void ErrorPropagation::io(Archive& archive) {
@@ -188,7 +86,7 @@ void ErrorPropagation::io(Archive& archive) {
   CONCORD_MEMBERS(archive, steady_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    bool other = other_interval;
+    bool other = take_pattern(part) || other_interval;
     archive.within(k, [&] {
       CONCORD_MEMBERS(archive, part);
       other = archive.changes([&] { part.pass_mean(archive); }) || other;
@@ -198,6 +96,8 @@ void ErrorPropagation::io(Archive& archive) {
       factorize(part, h_);
     }
   }
+  match_entries(&Part::gain, over_interval_);
+  if (at_end_) match_entries(&Part::d, *at_end_);
   CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
   CONCORD_MEMBERS(archive, over_interval_);
   if (at_end_) {
@@ -233,14 +133,13 @@ bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
 
 void ErrorPropagation::factorize(Part& part, double h) const {
   if (part.late.any()) {
-    part.d = part.late.share(h) * part.late.gain();
-    part.d_held = part.late.share(h) * part.late.by_held();
+    part.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
+    part.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
   }
   part.carried.prepare(
       part.a, h, how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages);
   part.response = part.carried.response(part.b);
-  part.gain = part.d;
-  part.gain.noalias() += part.c * part.response;
+  part.gain = sum_with_product(part.d, part.c, part.response);
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
@@ -264,9 +163,28 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
   return state;
 }
 
-void ErrorPropagation::assemble(Eigen::MatrixXd Part::*gain, InputSystem& system) {
+/// Where a subsystem's K can have other entries than the system's, this is made anew.
+void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system) {
+  if (!any_sparse_) return;
+  bool differs = false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const Eigen::MatrixXd& own = parts_[k].*gain;
+    const LinearMap& own = parts_[k].*gain;
+    if (!own.is_sparse() || system.gains().has_entries_of(k, own.entries())) continue;
+    system.gains().set(k, own.entries());
+    differs = true;
+  }
+  if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
+}
+
+void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
+  match_entries(gain, system);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const LinearMap& map = parts_[k].*gain;
+    if (map.is_sparse()) {
+      system.gains().set(k, map.entries());
+      continue;
+    }
+    const Eigen::MatrixXd& own = map.whole();
     for (Eigen::Index o = 0; o < own.rows(); ++o) {
       for (Eigen::Index i = 0; i < own.cols(); ++i) {
         system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
@@ -306,13 +224,15 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     part.stage = part.carried.over_last(part.target, part.driven);
-    part.y.noalias() = part.c * part.stage + part.d_held * part.u_held + part.g_discrete;
+    part.c.set_product(part.stage, part.y);
+    part.d_held.add_product(part.u_held, part.y);
+    part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.mean();
     write_outputs(k);
   }
   const bool solved = solve(over_interval_, disturbance);
   for (Part& part : parts_) {
-    part.stage.noalias() += part.response * part.u;
+    part.response.add_product(part.u, part.stage);
   }
   return solved;
 }
@@ -324,7 +244,7 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
       part.u[index(c)] = disturbance.deviation[part.connected.first + c];
     }
-    part.y.noalias() = part.d * part.u;
+    part.d.set_product(part.u, part.y);
     write_outputs(k);
   }
   exchange();
@@ -395,7 +315,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
     part.target = part.x_begin = part.x;
     part.u_begin = part.u;
     // What integrators have left, evenly over the interval: what dies out within it does so here.
-    part.driven = part.b_held * part.u_held + part.f_discrete + part.integrated / h;
+    part.b_held.set_product(part.u_held, part.driven);
+    part.driven += part.f_discrete;
+    part.driven += part.integrated / h;
     part.late.begin(h);
   }
   if (!stage(first_stage_)) return false;
@@ -465,7 +387,7 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.y.noalias() = part.c * part.x;
+    part.c.set_product(part.x, part.y);
     pass_states_through_curve(k, point);
     part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.at_end();
@@ -473,7 +395,8 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.noalias() += parts_[k].d * parts_[k].u + parts_[k].d_held * parts_[k].u_held;
+    parts_[k].d.add_product(parts_[k].u, parts_[k].y);
+    parts_[k].d_held.add_product(parts_[k].u_held, parts_[k].y);
     if (!at_end_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
@@ -490,16 +413,15 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const double size =
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
-    large =
-        large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.col(index(c)).isZero(0.0));
+    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.is_zero_column(index(c)));
   }
   if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
     return;
   }
-  const Eigen::Map<const Eigen::VectorXd> u(wrong.data(), index(wrong.size()));
+  const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(wrong.data(), index(wrong.size()));
   const std::size_t first = subsystems_.outputs_of(k).first;
-  part.y.noalias() -= part.d * u;
+  part.d.add_product(u, part.y, -1.0);
   for (Eigen::Index o = 0; o < part.y.size(); ++o) {
     const std::size_t output = first + static_cast<std::size_t>(o);
     part.y[o] += point.outputs[output].value - exact_[output].value;
@@ -516,7 +438,7 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
     large =
-        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.col(index(i)).isZero(0.0));
+        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
@@ -549,14 +471,10 @@ bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoi
 }
 
 /// K of one subsystem over a long time: what its inputs can have made of its outputs.
-Eigen::MatrixXd ErrorPropagation::gain_over(const Part& part, double h) {
-  Eigen::MatrixXd gain = part.d;
-  const auto n = part.a.rows();
-  if (n > 0) {
-    const Eigen::MatrixXd shifted = Eigen::MatrixXd::Identity(n, n) - diagonal * h * part.a;
-    gain += part.c * shifted.partialPivLu().solve(diagonal * h * part.b);
-  }
-  return gain;
+LinearMap ErrorPropagation::gain_over(const Part& part, double h) {
+  CarriedErrors carried;
+  carried.prepare(part.a, h, How::by_stages);
+  return sum_with_product(part.d, part.c, carried.response(part.b));
 }
 
 }  // namespace concord

@@ -11,7 +11,9 @@
 #include "coupling/estimates/late_errors.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
+#include "coupling/problem/linear_map.hpp"
 #include "subsystem/grazes.hpp"
+#include "subsystem/sparse_linearization.hpp"
 
 namespace concord {
 
@@ -104,14 +106,16 @@ class ErrorPropagation {
 
   /// One own subsystem.
   struct Part {
-    Linearization linearization;  ///< the mean of those at both ends of the interval
-    Linearization last, next;     ///< at its ends
-    bool continues = false;       ///< the interval begins where `last` is
-    Eigen::MatrixXd a, b, c, d;   ///< b, d: columns of connected inputs
+    Linearization linearization;           ///< the mean of those at both ends of the interval
+    Linearization last, next;              ///< at its ends
+    bool continues = false;                ///< the interval begins where `last` is
+    LinearizesSparsely* sparse = nullptr;  ///< where that has few entries
+    std::shared_ptr<const LinearPattern> pattern;  ///< of what linearisations then are entries
+    LinearMap a, b, c, d;                          ///< b, d: columns of connected inputs
     CarriedErrors carried;
-    Eigen::MatrixXd response;        ///< of states at the end to inputs
-    Eigen::MatrixXd gain;            ///< K
-    Eigen::MatrixXd b_held, d_held;  ///< columns of held inputs
+    LinearMap response;        ///< of states at the end to inputs
+    LinearMap gain;            ///< K
+    LinearMap b_held, d_held;  ///< columns of held inputs
     LateErrors late;
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd driven;            ///< f by what is held and what integrators have left
@@ -134,14 +138,18 @@ class ErrorPropagation {
     void pass_mean(Archive& archive);
   };
 
-  static Eigen::MatrixXd gain_over(const Part& part, double h);
+  static std::vector<char> sparse_parts(RankNetwork& subsystems);
+  static LinearMap gain_over(const Part& part, double h);
   bool keeps(std::size_t k, const CommunicationPoint& point);
   State linearize(std::size_t k, const CommunicationPoint& point);
+  bool take_pattern(Part& part) const;
   void take_linearization(std::size_t k);
+  void take_entries(std::size_t k);
   State linearize_all(const CommunicationPoint& point, double h);
   bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;
-  void assemble(Eigen::MatrixXd Part::*gain, InputSystem& system);
+  void assemble(LinearMap Part::*gain, InputSystem& system);
+  void match_entries(LinearMap Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
   void hold(const Disturbance& disturbance);
   void pass_states_through_curve(std::size_t k, const CommunicationPoint& point);
@@ -150,10 +158,10 @@ class ErrorPropagation {
                           std::span<const double> end);
   void write_outputs(std::size_t k);
   void exchange();
-  std::vector<Eigen::MatrixXd> gains_of_risen(double elapsed, std::span<const char> risen,
-                                              std::span<const int> astray) const;
+  std::vector<LinearMap> gains_of_risen(double elapsed, std::span<const char> risen,
+                                        std::span<const int> astray) const;
   bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
-                        std::span<const Eigen::MatrixXd> of_risen, std::span<int> astray) const;
+                        std::span<const LinearMap> of_risen, std::span<int> astray) const;
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool find_inputs_at_end(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
@@ -186,6 +194,7 @@ class ErrorPropagation {
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks
+  bool any_sparse_;                                         ///< the same
   bool steady_ = false;
   std::optional<std::string> failure_;
 };

@@ -119,13 +119,25 @@ std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint&
 
 void ErrorPropagation::put_slopes(std::size_t k, std::span<const double> f,
                                   std::span<const Sample> inputs, std::span<Sample> outputs) const {
-  const Linearization& here = parts_[k].last;
+  const Part& part = parts_[k];
+  const Linearization& here = part.last;
   const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
   for (std::size_t o = 0; o < out.size(); ++o) {
     double slope = here.g_t.empty() ? 0.0 : here.g_t[o];
-    for (std::size_t s = 0; s < f.size(); ++s) slope += here.g_x[o * f.size() + s] * f[s];
-    for (std::size_t i = 0; i < in.size(); ++i)
-      slope += here.g_u[o * in.size() + i] * inputs[in.first + i].derivative;
+    const auto add = [&](const std::vector<double>& g, const RowPattern LinearPattern::*entries,
+                         std::size_t columns, auto&& motion) {
+      if (part.pattern) {
+        const RowPattern& where = (*part.pattern).*entries;
+        for (auto e = static_cast<std::size_t>(where.begins[o]);
+             e < static_cast<std::size_t>(where.begins[o + 1]); ++e)
+          slope += g[e] * motion(static_cast<std::size_t>(where.columns[e]));
+      } else {
+        for (std::size_t c = 0; c < columns; ++c) slope += g[o * columns + c] * motion(c);
+      }
+    };
+    add(here.g_x, &LinearPattern::g_x, f.size(), [&](std::size_t s) { return f[s]; });
+    add(here.g_u, &LinearPattern::g_u, in.size(),
+        [&](std::size_t i) { return inputs[in.first + i].derivative; });
     outputs[out.first + o].derivative = slope;
   }
 }

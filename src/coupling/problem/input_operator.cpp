@@ -62,7 +62,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
       }
     }
   }
-  preallocate(subsystems.comm());
+  preallocate(subsystems.comm(), layout);
   VecHandle ones;
   petsc(VecDuplicate(inverse_scale_, ones.out()));
   petsc(VecSet(ones, 1.0));
@@ -72,7 +72,7 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
 }
 
 /// Where the values go that `write_values` writes, in its order.
-void InputOperator::preallocate(MPI_Comm comm) {
+void InputOperator::preallocate(MPI_Comm comm, const SubsystemGains& layout) {
   petsc(MatCreate(comm, matrix_.out()));
   petsc(MatSetSizes(matrix_, own_rows_, own_rows_, PETSC_DETERMINE, PETSC_DETERMINE));
   petsc(MatSetType(matrix_, MATAIJ));
@@ -90,8 +90,11 @@ void InputOperator::preallocate(MPI_Comm comm) {
     const auto& columns = columns_[source.subsystem];
     for (int part = 0; part < parts_; ++part) {
       for (const auto& target : source.targets) {
-        rows.insert(rows.end(), columns.size(), target.row + part);
-        entries.insert(entries.end(), columns.begin(), columns.end());
+        layout.for_row(source.subsystem, source.output * parts_ + part,
+                       [&](std::size_t column, double) {
+                         rows.push_back(target.row + part);
+                         entries.push_back(columns[column]);
+                       });
       }
     }
   }
@@ -107,13 +110,10 @@ void InputOperator::write_values(const SubsystemGains& gains) {
   std::fill_n(values_.begin(), diagonal, 1.0);
   std::size_t next = diagonal;
   for (const auto& source : sources_) {
-    const std::size_t columns = columns_[source.subsystem].size();
     for (int part = 0; part < parts_; ++part) {
       for (const auto& target : source.targets) {
-        for (std::size_t c = 0; c < columns; ++c) {
-          values_[next++] =
-              -target.factor * gains.at(source.subsystem, source.output * parts_ + part, c);
-        }
+        gains.for_row(source.subsystem, source.output * parts_ + part,
+                      [&](std::size_t, double gain) { values_[next++] = -target.factor * gain; });
       }
     }
   }

@@ -56,7 +56,7 @@ class InputOperator {
     std::size_t output;  ///< of the subsystem
     std::vector<Target> targets;
   };
-  void preallocate(MPI_Comm comm);
+  void preallocate(MPI_Comm comm, const SubsystemGains& layout);
   void write_values(const SubsystemGains& gains);
 
   int parts_;

@@ -6,10 +6,11 @@
 namespace concord {
 
 InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints, int parts,
-                         const SolverOptions& options)
+                         const SolverOptions& options, std::span<const char> sparse)
     : subsystems_(subsystems),
       constraints_(constraints),
-      gains_(subsystems, parts),
+      options_(options),
+      gains_(subsystems, parts, sparse),
       operator_(subsystems, gains_, options),
       scale_values_(subsystems.connected_inputs().size(), 1.0),
       row_scale_values_(scale_values_),

@@ -15,11 +15,14 @@ namespace concord {
 class InputSystem {
  public:
   InputSystem(RankNetwork& subsystems, const ConstraintRows& constraints, int parts,
-              const SolverOptions& options);
+              const SolverOptions& options, std::span<const char> sparse = {});
 
   /// K, to be filled before `assemble`.
   SubsystemGains& gains() { return gains_; }
   void assemble();
+
+  /// K has come to have other entries (SubsystemGains). Collective.
+  void restructure() { operator_ = InputOperator(subsystems_, gains_, options_); }
 
   /// What was assembled last. Collective.
   void io(Archive& archive);
@@ -42,6 +45,7 @@ class InputSystem {
 
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
+  SolverOptions options_;
   SubsystemGains gains_;
   InputOperator operator_;
   VecHandle unknown_, right_side_, scale_, row_scale_;

@@ -1,18 +1,22 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "coupling/problem/linear_map.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
 
 /// K of every own subsystem: how its (y, y', y'') at t_{N+1} answer to its connected inputs'
 /// (u, u', u'') there. Dense blocks, rows (output, part) and columns (connected input, part), part
-/// running fastest; `parts` is 1 (values), 2 (and slopes) or 3 (and curvatures).
+/// running fastest; `parts` is 1 (values), 2 (and slopes) or 3 (and curvatures). Of values alone,
+/// those of a subsystem may also be only the entries that can be other than zero.
 class SubsystemGains {
  public:
-  SubsystemGains(const RankNetwork& subsystems, int parts);
+  /// `sparse`, if not empty: of which own subsystems there are entries alone, none as yet.
+  SubsystemGains(const RankNetwork& subsystems, int parts, std::span<const char> sparse = {});
 
   int parts() const { return parts_; }
 
@@ -30,12 +34,32 @@ class SubsystemGains {
     return values_[k][row * columns(k) + column];
   }
 
+  bool is_sparse(std::size_t k) const { return sparse_[k] != nullptr; }
+  /// Whether these are the entries that there are.
+  bool has_entries_of(std::size_t k, const SparseRows& gains) const;
+  void set(std::size_t k, const SparseRows& gains) { *sparse_[k] = gains; }
+
+  /// `use(column, value)` along a row, in the same order each time.
+  template <class Use>
+  void for_row(std::size_t k, std::size_t row, Use&& use) const {
+    if (is_sparse(k)) {
+      for (SparseRows::InnerIterator entry(*sparse_[k], static_cast<Eigen::Index>(row)); entry;
+           ++entry)
+        use(static_cast<std::size_t>(entry.col()), entry.value());
+    } else {
+      for (std::size_t c = 0; c < columns(k); ++c) use(c, at(k, row, c));
+    }
+  }
+
   void io(Archive& archive);
 
  private:
+  std::span<double> values(std::size_t k);
+
   int parts_;
   std::vector<std::vector<std::size_t>> inputs_;
   std::vector<std::vector<double>> values_;
+  std::vector<std::unique_ptr<SparseRows>> sparse_;
 };
 
 }  // namespace concord

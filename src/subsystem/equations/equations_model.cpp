@@ -149,6 +149,7 @@ void EquationsModel::compile() {
   outputs_ = ExpressionList::of_trees(equations.outputs(), names, places_.all());
   curvatures_.reset();
   pattern_.reset();
+  linear_pattern_.reset();
   interface_.constant_jacobians = derivatives_->affine() && outputs_->affine();
   auto events = events_of(equations, *description_);
   if (events && events_) {
@@ -294,6 +295,46 @@ void EquationsModel::state_entries(double t, std::span<const double> x, std::spa
   std::ranges::fill(entries, 0.0);
   for (std::size_t k = 0; k < values.size(); ++k)
     if (places_in_pattern_[k] < entries.size()) entries[places_in_pattern_[k]] = values[k];
+}
+
+std::shared_ptr<const LinearPattern> EquationsModel::linear_pattern() const {
+  if (linear_pattern_) return linear_pattern_;
+  auto result = std::make_shared<LinearPattern>();
+  const auto find = [&](const ExpressionList& list, std::size_t rows, RowPattern& by_x,
+                        RowPattern& by_u) {
+    std::size_t k = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (; k < list.entries().size() && list.entries()[k].row == row; ++k) {
+        const std::size_t variable = list.entries()[k].variable;
+        if (variable == 0 || variable >= places_.moving()) continue;
+        if (variable <= places_.states)
+          by_x.columns.push_back(static_cast<int>(variable - 1));
+        else
+          by_u.columns.push_back(static_cast<int>(variable - 1 - places_.states));
+      }
+      by_x.end_row();
+      by_u.end_row();
+    }
+  };
+  find(*derivatives_, places_.states, result->f_x, result->f_u);
+  find(*outputs_, interface_.outputs.size(), result->g_x, result->g_u);
+  return linear_pattern_ = std::move(result);
+}
+
+void EquationsModel::linear_entries(double t, std::span<const double> x, std::span<const double> u,
+                                    const Jacobians& entries) {
+  const auto fill = [&](ExpressionList& list, std::span<double> by_x, std::span<double> by_u) {
+    move_to(list.point(), t, x, u);
+    const std::span<const double> values = list.differentiate();
+    auto next_x = by_x.begin(), next_u = by_u.begin();
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const std::size_t variable = list.entries()[k].variable;
+      if (variable == 0 || variable >= places_.moving()) continue;
+      *(variable <= places_.states ? next_x++ : next_u++) = values[k];
+    }
+  };
+  fill(*derivatives_, entries.f_x, entries.f_u);
+  fill(*outputs_, entries.g_x, entries.g_u);
 }
 
 bool EquationsModel::time_derivatives(double t, std::span<const double> x,

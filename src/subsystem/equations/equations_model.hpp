@@ -51,6 +51,10 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::shared_ptr<const ColumnPattern> state_pattern() const override;
   void state_entries(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> entries) override;
+  /// The first call finds it.
+  std::shared_ptr<const LinearPattern> linear_pattern() const override;
+  void linear_entries(double t, std::span<const double> x, std::span<const double> u,
+                      const Jacobians& entries) override;
   /// The first call derives them.
   bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
                          const InputMotion& motion, std::span<double> d2ydt2) override;
@@ -112,8 +116,9 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
   /// Where derivatives by states stand in it, in their order; those by others nowhere.
   mutable std::vector<std::size_t> places_in_pattern_;
-  mutable std::shared_ptr<const ColumnPattern> pattern_;  ///< once it has been asked for
-  std::optional<Evaluation> curvatures_;                  ///< once they have been asked for
+  mutable std::shared_ptr<const ColumnPattern> pattern_;         ///< once it has been asked for
+  mutable std::shared_ptr<const LinearPattern> linear_pattern_;  ///< the same
+  std::optional<Evaluation> curvatures_;                         ///< once they have been asked for
   std::optional<EquationEvents> events_;
   std::vector<double> direction_;
   unsigned changes_ = 0;  ///< of constants and of what is held

@@ -200,6 +200,20 @@ bool CheckedModel::state_entries(double t, std::span<const double> x, std::span<
   return given(t, give) && all_finite(entries);
 }
 
+std::shared_ptr<const LinearPattern> CheckedModel::linear_pattern() const {
+  return sparse_ != nullptr ? sparse_->linear_pattern() : nullptr;
+}
+
+bool CheckedModel::linear_entries(double t, std::span<const double> x, std::span<const double> u,
+                                  const Jacobians& entries) {
+  const auto give = [&](double inside) {
+    sparse_->linear_entries(inside, x, u, entries);
+    return true;
+  };
+  return given(t, give) && all_finite(entries.f_x) && all_finite(entries.f_u) &&
+         all_finite(entries.g_x) && all_finite(entries.g_u);
+}
+
 bool CheckedModel::time_derivatives(double t, std::span<const double> x, std::span<const double> u,
                                     const TimeDerivatives& result) {
   return given(t, [&](double inside) { return model_->time_derivatives(inside, x, u, result); }) &&

@@ -60,6 +60,12 @@ class CheckedModel {
   bool state_entries(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> entries);
 
+  /// Of f and g by states and inputs; null where the model doesn't say.
+  std::shared_ptr<const LinearPattern> linear_pattern() const;
+  /// False where they fail or are not finite.
+  bool linear_entries(double t, std::span<const double> x, std::span<const double> u,
+                      const Jacobians& entries);
+
   /// False where the model doesn't give them itself or they fail or are not finite.
   bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
                         const TimeDerivatives& result);

@@ -25,4 +25,15 @@ SubsystemDescription describe_ode(std::string name, std::string kind,
   return description;
 }
 
+SubsystemDescription apart_from_withheld(SubsystemDescription description,
+                                         const SubsystemSettings& settings) {
+  if (!settings.rollback) description.capabilities.rollback = false;
+  if (!settings.linearization) description.capabilities.linearization = false;
+  if (!settings.state_derivatives) {
+    description.capabilities.state_derivatives = false;
+    description.capabilities.state_outputs = false;
+  }
+  return description;
+}
+
 }  // namespace concord

@@ -15,29 +15,21 @@
 #include "subsystem/ode/point_derivatives.hpp"
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
+#include "subsystem/sparse_linearization.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
-
 namespace {
-
-SubsystemDescription without_withheld(SubsystemDescription description,
-                                      const SubsystemSettings& settings) {
-  if (!settings.rollback) description.capabilities.rollback = false;
-  if (!settings.linearization) description.capabilities.linearization = false;
-  if (!settings.state_derivatives) {
-    description.capabilities.state_derivatives = false;
-    description.capabilities.state_outputs = false;
-  }
-  return description;
-}
 
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
-class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMember {
+class OdeSubsystem final : public Subsystem,
+                           public TellsGrazes,
+                           public LinearizesSparsely,
+                           public BatchMember {
  public:
   OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                const SubsystemSettings& settings);
@@ -62,6 +54,11 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
   std::span<const double> integration_errors() const override { return errors_; }
   Outcome state_derivatives(std::span<const Sample> inputs, std::span<double> result) override;
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
+  std::shared_ptr<const LinearPattern> linear_pattern() const override {
+    return model_.linear_pattern();
+  }
+  Outcome linearize_entries(std::span<const Sample> inputs, const LinearPattern& pattern,
+                            Linearization& result) override;
   bool keeps(const Linearization& known, std::span<const Sample> inputs) override;
   Outcome derivatives_at(const StatePoint& point, std::span<double> result) override;
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
@@ -119,6 +116,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
     std::vector<double> x_end, u;
   };
 
+  PointSizes sizes() const { return {now_.states.values(), now_.inputs.values()}; }
   void begin();
   void weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs);
   void make_integrator();
@@ -163,7 +161,7 @@ class OdeSubsystem final : public Subsystem, public TellsGrazes, public BatchMem
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                            const SubsystemSettings& settings)
-    : Subsystem(without_withheld(std::move(description), settings)),
+    : Subsystem(apart_from_withheld(std::move(description), settings)),
       settings_(settings),
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
@@ -381,16 +379,21 @@ Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::spa
 
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
   see(inputs);
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes, result));
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), result));
+}
+
+Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
+                                        const LinearPattern& pattern, Linearization& result) {
+  see(inputs);
+  result.parameters = parameters_.times_set;
+  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), pattern, result));
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
   if (known.parameters != parameters_.times_set) return false;
   if (!model_.constant_jacobians()) see(inputs);
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
-  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes);
+  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
   counters_.rhs_evaluations = model_.rhs_evaluations();
   return keeps;
 }
@@ -401,9 +404,8 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
-  const PointSizes sizes{now_.states.values(), now_.inputs.values()};
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes, result));
+  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes(), result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {

@@ -87,6 +87,15 @@ double step_for(double value, double size) {
 /// Change of a quotient of central differences that counts as none.
 constexpr double same_quotient = 1e-5;
 
+void take_entries(const std::vector<double>& from, std::size_t columns, const RowPattern& where,
+                  std::vector<double>& to) {
+  to.clear();
+  for (std::size_t row = 0; row < where.rows(); ++row)
+    for (auto k = static_cast<std::size_t>(where.begins[row]);
+         k < static_cast<std::size_t>(where.begins[row + 1]); ++k)
+      to.push_back(from[row * columns + static_cast<std::size_t>(where.columns[k])]);
+}
+
 }  // namespace
 
 PointDerivatives::PointDerivatives(CheckedModel& model) : model_(model) {
@@ -253,6 +262,35 @@ bool PointDerivatives::linearize_at(double t, std::span<const double> x,
   return true;
 }
 
+bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
+                                 std::span<const Sample> inputs, const PointSizes& sizes,
+                                 const LinearPattern& pattern, Linearization& result) {
+  take_inputs(inputs);
+  result.f_t.resize(at_.f.size());
+  result.g_t.resize(at_.y.size());
+  result.f.resize(at_.f.size());
+  result.g.resize(at_.y.size());
+  result.f_x.resize(pattern.f_x.columns.size());
+  result.f_u.resize(pattern.f_u.columns.size());
+  result.g_x.resize(pattern.g_x.columns.size());
+  result.g_u.resize(pattern.g_u.columns.size());
+  if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
+  has_jacobians_ =
+      model_.linear_entries(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
+  if (has_jacobians_) return derive_by_time(t, h, x, result);
+  Linearization whole;
+  if (!linearize(t, h, x, inputs, sizes, whole)) return false;
+  const std::size_t n_st = at_.f.size(), n_in = at_.u.size();
+  take_entries(whole.f_x, n_st, pattern.f_x, result.f_x);
+  take_entries(whole.f_u, n_in, pattern.f_u, result.f_u);
+  take_entries(whole.g_x, n_st, pattern.g_x, result.g_x);
+  take_entries(whole.g_u, n_in, pattern.g_u, result.g_u);
+  result.f_t = std::move(whole.f_t);
+  result.g_t = std::move(whole.g_t);
+  has_jacobians_ = true;  // what is known are entries, which only these can tell from others
+  return true;
+}
+
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,
                              std::span<const double> x, std::span<const Sample> inputs,
                              const PointSizes& sizes) {
@@ -267,7 +305,10 @@ bool PointDerivatives::keeps(const Linearization& known, double t, double h,
 /// (t, x, u).
 bool PointDerivatives::keeps_beside(const Linearization& known, double t, double s,
                                     std::span<const double> x, const PointSizes& sizes) {
-  const std::size_t n_st = x.size(), n_in = at_.u.size();
+  const std::size_t n_st = x.size(), n_in = at_.u.size(), n_out = at_.y.size();
+  const bool whole = known.f_x.size() == n_st * n_st && known.f_u.size() == n_st * n_in &&
+                     known.g_x.size() == n_out * n_st && known.g_u.size() == n_out * n_in;
+  if (!whole) return false;
   const auto displaced = [&](double value, double size, std::size_t j) {
     const double share = material_share * (1.0 + 0.5 * std::sin(static_cast<double>(j * j)));
     const double magnitude = std::max(std::abs(value), size);

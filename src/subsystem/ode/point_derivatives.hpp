@@ -52,6 +52,11 @@ class PointDerivatives {
   bool linearize_at(double t, std::span<const double> x, std::span<const Sample> inputs,
                     const PointSizes& sizes, Linearization& result);
 
+  /// All of `result` as entries of the model's `pattern`; by differences where its Jacobians are
+  /// not finite.
+  bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
+                 const PointSizes& sizes, const LinearPattern& pattern, Linearization& result);
+
   /// Whether the partial derivatives at this point are those of `known`. Where the model says that
   /// they are the same everywhere, it costs nothing; where it has no Jacobians, two evaluations of
   /// f and g, at this point and beside it in a direction that has all of t, x and u in it; else

@@ -1,0 +1,196 @@
+// The linearisations of subsystems by which errors spread.
+#include <utility>
+
+#include "coupling/estimates/error_propagation.hpp"
+#include "coupling/problem/row_major.hpp"
+#include "support/work_clock.hpp"
+
+namespace concord {
+namespace {
+
+Eigen::Index signed_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+/// Those of these inputs, `first` being the subsystem's first one.
+Eigen::MatrixXd columns(const Eigen::Map<const RowMajor>& all, std::span<const std::size_t> inputs,
+                        std::size_t first) {
+  Eigen::MatrixXd result(all.rows(), static_cast<Eigen::Index>(inputs.size()));
+  for (std::size_t c = 0; c < inputs.size(); ++c) {
+    result.col(static_cast<Eigen::Index>(c)) =
+        all.col(static_cast<Eigen::Index>(inputs[c] - first));
+  }
+  return result;
+}
+
+/// Whether a linearisation's entries cost less than whole matrices. Few states' errors are carried
+/// by exponentials, which are whole.
+bool is_sparse(const LinearPattern& pattern, std::size_t inputs) {
+  constexpr std::size_t worth_it = 64 * 64, least_sparsity = 4;
+  const std::size_t states = pattern.f_x.rows();
+  const std::size_t whole = (states + pattern.g_x.rows()) * (states + inputs);
+  return (states == 0 || signed_index(states) >= CarriedErrors::few_states) && whole >= worth_it &&
+         least_sparsity * pattern.entries() <= whole;
+}
+
+SparseRows sparse_rows(const RowPattern& pattern, const std::vector<double>& values,
+                       Eigen::Index columns) {
+  return Eigen::Map<const SparseRows>(signed_index(pattern.rows()), columns,
+                                      signed_index(values.size()), pattern.begins.data(),
+                                      pattern.columns.data(), values.data());
+}
+
+/// Those of these inputs, `first` being the subsystem's first one.
+SparseRows columns(const SparseRows& all, std::span<const std::size_t> inputs, std::size_t first) {
+  std::vector<int> place(static_cast<std::size_t>(all.cols()), -1);
+  for (std::size_t c = 0; c < inputs.size(); ++c) place[inputs[c] - first] = static_cast<int>(c);
+  std::vector<Eigen::Triplet<double>> entries;
+  for (Eigen::Index row = 0; row < all.rows(); ++row)
+    for (SparseRows::InnerIterator entry(all, row); entry; ++entry)
+      if (const int to = place[static_cast<std::size_t>(entry.col())]; to >= 0)
+        entries.emplace_back(static_cast<int>(row), to, entry.value());
+  SparseRows result(all.rows(), signed_index(inputs.size()));
+  result.setFromTriplets(entries.begin(), entries.end());
+  return result;
+}
+
+/// `one` becomes the mean of both.
+void to_mean(Linearization& one, const Linearization& other) {
+  for (const auto part :
+       {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u}) {
+    const std::vector<double>& values = other.*part;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      (one.*part)[i] = 0.5 * ((one.*part)[i] + values[i]);
+  }
+}
+
+bool equal(const Linearization& one, const Linearization& other) {
+  return one.f_x == other.f_x && one.f_u == other.f_u && one.g_x == other.g_x &&
+         one.g_u == other.g_u;
+}
+
+}  // namespace
+
+/// Of own subsystems, whose linearisations are entries.
+std::vector<char> ErrorPropagation::sparse_parts(RankNetwork& subsystems) {
+  std::vector<char> result;
+  for (const std::size_t k : subsystems.all()) {
+    const auto* const knows = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+    const auto pattern = knows != nullptr ? knows->linear_pattern() : nullptr;
+    result.push_back(pattern && is_sparse(*pattern, subsystems.inputs_of(k).size()) ? 1 : 0);
+  }
+  return result;
+}
+
+/// Whether the last linearisation still holds, as far as that costs less than another one: it has
+/// not changed before, and no event has reached the subsystem since.
+bool ErrorPropagation::keeps(std::size_t k, const CommunicationPoint& point) {
+  const Part& part = parts_[k];
+  if (!part.steady || part.restarts != subsystems_.touched().restarts(k)) {
+    return false;
+  }
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  bool keeps = false;
+  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
+  const auto thrown = subsystems_.at_point(k, [&] {
+    keeps = subsystems_.own(k).keeps(part.last,
+                                     std::span(point.inputs).subspan(inputs.first, inputs.size()));
+  });
+  return keeps && !thrown;
+}
+
+/// An exception out of a subsystem is a failure of this rank, for which the others must not wait.
+/// Where a subsystem cannot be linearised at a point, it stays as it was at an earlier one.
+ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
+                                                    const CommunicationPoint& point) {
+  Part& part = parts_[k];
+  if (keeps(k, point)) {
+    part.continues = true;
+    return same;
+  }
+  Subsystem& subsystem = subsystems_.own(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  Linearization& now = part.next;
+  const bool other_pattern = take_pattern(part);
+  if (other_pattern) part.continues = false;
+  Outcome outcome = Outcome::ok;
+  const WorkScope timed(subsystems_.clock(), k, Work::linearize);
+  const auto thrown = subsystems_.at_point(k, [&] {
+    const auto own = std::span(point.inputs).subspan(inputs.first, inputs.size());
+    outcome = part.sparse != nullptr ? part.sparse->linearize_entries(own, *part.pattern, now)
+                                     : subsystem.linearize(own, now);
+  });
+  if (thrown || outcome != Outcome::ok) {
+    failure_ = thrown ? *thrown
+                      : "subsystem '" + subsystem.description().name +
+                            "' cannot be linearised: " + subsystem.failure();
+    return part.known ? same : failed;
+  }
+  if (part.continues && closely_) {
+    to_mean(part.last, now);
+  } else {
+    part.last = now;
+  }
+  std::swap(part.last, now);  // the mean is in `now`
+  const bool as_before = part.known && !other_pattern && equal(now, part.linearization);
+  part.continues = part.known = true;
+  part.steady = as_before;
+  part.restarts = subsystems_.touched().restarts(k);
+  if (as_before) {
+    return same;
+  }
+  std::swap(part.linearization, now);
+  take_linearization(k);
+  return renewed;
+}
+
+/// Whether parameters have changed it.
+bool ErrorPropagation::take_pattern(Part& part) const {
+  if (part.sparse == nullptr) return false;
+  auto now = part.sparse->linear_pattern();
+  const bool other = now != part.pattern && *now != *part.pattern;
+  part.pattern = std::move(now);
+  return other;
+}
+
+void ErrorPropagation::take_entries(std::size_t k) {
+  Part& part = parts_[k];
+  const LinearPattern& where = *part.pattern;
+  const std::size_t first = subsystems_.inputs_of(k).first;
+  const Eigen::Index n = signed_index(subsystems_.states_of(k).size());
+  const Eigen::Index m = signed_index(subsystems_.inputs_of(k).size());
+  const auto connected = over_interval_.gains().inputs(k);
+  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
+  part.a = sparse_rows(where.f_x, part.linearization.f_x, n);
+  part.c = sparse_rows(where.g_x, part.linearization.g_x, n);
+  const SparseRows all_b = sparse_rows(where.f_u, part.linearization.f_u, m);
+  const SparseRows all_d = sparse_rows(where.g_u, part.linearization.g_u, m);
+  part.b = columns(all_b, connected, first);
+  part.d = columns(all_d, connected, first);
+  part.b_held = columns(all_b, held, first);
+  part.d_held = columns(all_d, held, first);
+}
+
+void ErrorPropagation::take_linearization(std::size_t k) {
+  Part& part = parts_[k];
+  if (part.sparse != nullptr) return take_entries(k);
+  const IndexRange inputs = subsystems_.inputs_of(k);
+  const Eigen::Index n = signed_index(subsystems_.states_of(k).size());
+  const Eigen::Index p = signed_index(subsystems_.outputs_of(k).size());
+  const Eigen::Index m = signed_index(inputs.size());
+  const auto connected = over_interval_.gains().inputs(k);
+  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
+  part.a = Eigen::MatrixXd(row_major(part.linearization.f_x, n, n));
+  part.c = Eigen::MatrixXd(row_major(part.linearization.g_x, p, n));
+  const auto all_b = row_major(part.linearization.f_u, n, m);
+  const auto all_d = row_major(part.linearization.g_u, p, m);
+  part.b = columns(all_b, connected, inputs.first);
+  part.d = columns(all_d, connected, inputs.first);
+  part.b_held = columns(all_b, held, inputs.first);
+  part.d_held = columns(all_d, held, inputs.first);
+  if (part.linearization.late > 0.0) {
+    const auto late = row_major(part.linearization.g_late, p, m);
+    part.late.take(part.linearization.late, columns(late, connected, inputs.first),
+                   columns(late, held, inputs.first));
+  }
+}
+
+}  // namespace concord
