@@ -337,6 +337,26 @@ connections:
   - {connect: "room[i].T -> room[i+1].left", repeat: {i: [1, 39]}}
 """
 
+HOUSE = """
+name: a house in one, with events within
+experiment: {stop: 4}
+subsystems:
+  house:
+    system:
+      subsystems:
+        room: {equations: {inputs: {heat: 1, wall: 10}, states: {T: 18}, derivatives: {T: 2*(wall - T) + 20*heat}, outputs: {T: T}}}
+        relay: {equations: {inputs: {T: 18}, discrete: {heat: 1}, outputs: {heat: heat},
+                            when: [{condition: T > 20, set: {heat: 0}}, {condition: T < 18.5, set: {heat: 1}}]}}
+        clock: {equations: {inputs: {T: 18}, discrete: {mean: 18}, outputs: {mean: mean},
+                            when: [{every: 0.4, offset: 0.1, set: {mean: 0.5*pre(mean) + 0.5*T}}]}}
+      connections: [room.T -> relay.T, relay.heat -> room.heat, room.T -> clock.T]
+      inputs: {wall: room.wall}
+      outputs: {T: room.T, mean: clock.mean}
+    run: {}
+  wall: {equations: {inputs: {T: 18, mean: 18}, states: {w: 10}, derivatives: {w: 0.5*(T - w) + 0.1*(mean - 18) - 2*(w - 5)}, outputs: {w: w}}}
+connections: [house.T -> wall.T, house.mean -> wall.mean, wall.w -> house.wall]
+"""
+
 GUST = """
 name: a gust of half a second
 experiment: {start: 0, stop: 60}
@@ -399,6 +419,12 @@ class Instants(unittest.TestCase):
             compared(self, THERMOSTATS, "room[35].T",
                      ("-cosim_type", "jacobi", "-cosim_step", 0.002, "-cosim_output_interval", 0.05),
                      factor=3.0, ranks=ranks)
+
+    def test_within_a_system(self):
+        """What events within a system with `run` have set is wrong, too, by way of what is within."""
+        for method in ("jacobi", "gauss_seidel"):
+            for output in ("house.room.T", "house.clock.mean", "wall.w"):
+                compared(self, HOUSE, output, ("-cosim_type", method, "-cosim_step", 0.01, "-cosim_output_interval", 0.1), factor=3.0)
 
     def test_what_moves_after_a_rest(self):
         """A gust within a few macro-steps: the mean of what held inputs miss would be nothing."""

@@ -21,6 +21,16 @@ class NetworkDerivatives {
   /// has no Jacobians.
   bool find(const NetworkPoint& point, std::span<const Sample> inputs, const Jacobians& result);
 
+  /// At such a point, for what follows. False as `find`.
+  bool take(const NetworkPoint& point, std::span<const Sample> inputs);
+  /// du of all inputs, local, where a state moves by one, or an input that is given, or outputs by
+  /// `dy`. Valid until the next call.
+  std::span<const double> by_state(std::size_t k, std::size_t j);
+  std::span<const double> by_given(std::size_t i);
+  std::span<const double> by_outputs(std::span<const double> dy);
+  /// Adds f_u du and g_u du.
+  void add_inputs(std::span<const double> du, std::span<double> f, std::span<double> g) const;
+
  private:
   /// All of one subsystem's, row-major.
   struct Own {

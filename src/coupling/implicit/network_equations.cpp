@@ -1,6 +1,7 @@
 #include "coupling/implicit/network_equations.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "concord/errors.hpp"
@@ -114,7 +115,83 @@ bool NetworkEquations::settle(const EventPoint& point, std::span<const double> x
 bool NetworkEquations::happen(const EventPoint& point, std::span<double> x,
                               std::vector<Happening>& what) {
   move_inputs(point.t, x, point.u, point.motion);
-  return events_.happen(point, x, what);
+  const std::vector<double> before(x.begin(), x.end());
+  const bool changed = events_.happen(point, x, what);
+  if (changed) note_jumps(point.t, before, point.u);
+  return changed;
+}
+
+void NetworkEquations::begin_instant() {
+  jumped_at_ = std::numeric_limits<double>::quiet_NaN();
+  events_.begin_instant();
+}
+
+/// `x`: of before the pass.
+void NetworkEquations::note_jumps(double t, std::span<const double> x, std::span<const double> u) {
+  if (std::exchange(jumped_at_, t) != t) {
+    jumps_.clear();
+    events_.forget_jumps();
+  }
+  ++pass_;
+  inputs_by_.clear();
+  bool found = false, looked = false;
+  const auto pass_on_input = [&](Jump& jump, std::size_t input, double by) {
+    if (!std::exchange(looked, true)) found = find_inputs_by(t, x, u);
+    if (found) pass_on(jump, input, by);
+  };
+  for (Jump& jump : events_.new_jumps(t, given_.size(), pass_on_input)) {
+    jump.pass = pass_;
+    jumps_.push_back(std::move(jump));
+  }
+}
+
+/// False where a subsystem has no Jacobians.
+bool NetworkEquations::find_inputs_by(double t, std::span<const double> x,
+                                      std::span<const double> u) {
+  eliminate_inputs(t, x, u);
+  if (!derivatives_.take(point_, inputs_)) return false;
+  const auto add = [&](std::span<const double> du) {
+    inputs_by_.emplace_back(du.begin(), du.end());
+  };
+  const std::vector<double> rest(std::max(x.size(), inputs_.size()), 0.0);
+  std::vector<double> f(x.size()), g(outputs_.size());
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    const IndexRange out = subsystems_.outputs_of(k);
+    const std::size_t states = subsystems_.states_of(k).size();
+    const Motion none{std::span(rest).first(states),
+                      std::span(rest).first(subsystems_.inputs_of(k).size())};
+    if (!point_.stands_for_constraint(k))
+      subsystems_.own(k).equations()->output_slopes(t, point_.states_of(k), point_.inputs_of(k),
+                                                    none,
+                                                    std::span(g).subspan(out.first, out.size()));
+  }
+  add(derivatives_.by_outputs(g));
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k)
+    for (std::size_t j = 0; j < subsystems_.states_of(k).size(); ++j)
+      add(derivatives_.by_state(k, j));
+  for (std::size_t i = 0; i < given_.size(); ++i) add(derivatives_.by_given(i));
+  std::vector<double> discrete(events_.discrete_count());
+  for (double& one : discrete) {
+    one = 1.0;
+    events_.discrete_slopes(discrete, f, g);
+    add(derivatives_.by_outputs(g));
+    one = 0.0;
+  }
+  return true;
+}
+
+void NetworkEquations::pass_on(Jump& jump, std::size_t input, double by) const {
+  for (std::size_t variable = 0; variable < inputs_by_.size(); ++variable)
+    if (const double derivative = inputs_by_[variable][input]; derivative != 0.0)
+      jump.by.emplace_back(static_cast<std::uint32_t>(variable), by * derivative);
+}
+
+void NetworkEquations::discrete_slopes(double t, std::span<const double> x,
+                                       std::span<const double> u, std::span<const double> discrete,
+                                       std::span<double> f, std::span<double> g) {
+  eliminate_inputs(t, x, u);
+  events_.discrete_slopes(discrete, f, g);
+  if (derivatives_.take(point_, inputs_)) derivatives_.add_inputs(derivatives_.by_outputs(g), f, g);
 }
 
 void NetworkEquations::take_inputs(std::span<const Sample> inputs) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,14 @@ class NetworkEquations : public EventModel {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
+  void begin_instant() override;
+  std::span<const Jump> jumps(double t) const override {
+    return t == jumped_at_ ? jumps_ : std::span<const Jump>();
+  }
+  std::size_t discrete_count() const override { return events_.discrete_count(); }
+  void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<const double> discrete, std::span<double> f,
+                       std::span<double> g) override;
   /// The subsystems' own, which pass it on themselves.
   void pass_events(Archive& /*archive*/) override {}
   void take_over(Archive& /*archive*/) override {}
@@ -64,6 +73,9 @@ class NetworkEquations : public EventModel {
   NetworkPoint& point() { return point_; }
 
  private:
+  void note_jumps(double t, std::span<const double> x, std::span<const double> u);
+  bool find_inputs_by(double t, std::span<const double> x, std::span<const double> u);
+  void pass_on(Jump& jump, std::size_t input, double by) const;
   void give(std::span<const double> u, std::span<const double> dudt);
   void eliminate_inputs(double t, std::span<const double> x, std::span<const double> u);
   Outcome solve_moving(double t, std::span<const double> x, std::span<const double> u,
@@ -78,6 +90,12 @@ class NetworkEquations : public EventModel {
   std::vector<Sample> inputs_, outputs_;
   NetworkDerivatives derivatives_;
   WholeEvents events_;
+  double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
+  int pass_ = 0;
+  std::vector<Jump> jumps_;  ///< of the instant `jumped_at_`
+  /// Of all inputs by t, states, given inputs, discrete variables, where the last pass began; row
+  /// by column of these. Empty: not found.
+  std::vector<std::vector<double>> inputs_by_;
 };
 
 }  // namespace concord

@@ -12,23 +12,26 @@ WholeEvents::WholeEvents(RankNetwork& subsystems, const NetworkPoint& point)
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
     if (events != nullptr && events->has_events()) {
-      own_.push_back({k, events, indicator_count_});
+      own_.push_back({k, events, indicator_count_, discrete_count_});
       indicator_count_ += events->indicator_count();
+      discrete_count_ += events->discrete_count();
     }
   }
 }
 
 void WholeEvents::indicators(std::span<Indicator> z) {
-  for (const auto& [k, model, first] : own_) {
-    model->indicators(point_.time(), point_.states_of(k), point_.inputs_of(k),
-                      z.subspan(first, model->indicator_count()));
+  for (const Own& own : own_) {
+    own.model->indicators(point_.time(), point_.states_of(own.subsystem),
+                          point_.inputs_of(own.subsystem),
+                          z.subspan(own.first, own.model->indicator_count()));
   }
 }
 
 void WholeEvents::indicator_slopes(std::span<double> slopes) {
-  for (const auto& [k, model, first] : own_) {
-    model->indicator_slopes(point_.time(), point_.states_of(k), point_.inputs_of(k),
-                            point_.motion_of(k), slopes.subspan(first, model->indicator_count()));
+  for (const Own& own : own_) {
+    own.model->indicator_slopes(point_.time(), point_.states_of(own.subsystem),
+                                point_.inputs_of(own.subsystem), point_.motion_of(own.subsystem),
+                                slopes.subspan(own.first, own.model->indicator_count()));
   }
 }
 
@@ -38,9 +41,9 @@ const WholeEvents::Own& WholeEvents::with(std::size_t indicator) const {
 }
 
 bool WholeEvents::is_decisive(std::size_t i, bool beyond) {
-  const auto& [k, model, first] = with(i);
-  return model->is_decisive(i - first, beyond, point_.time(), point_.states_of(k),
-                            point_.inputs_of(k));
+  const Own& own = with(i);
+  return own.model->is_decisive(i - own.first, beyond, point_.time(),
+                                point_.states_of(own.subsystem), point_.inputs_of(own.subsystem));
 }
 
 std::string WholeEvents::text_of(std::size_t i) const {
@@ -63,6 +66,28 @@ EventPoint WholeEvents::seen_by(const Own& own, const EventPoint& point) const {
     result.certain = *point.certain - own.first;
   }
   return result;
+}
+
+void WholeEvents::discrete_slopes(std::span<const double> discrete, std::span<double> f,
+                                  std::span<double> g) {
+  std::ranges::fill(f, 0.0);
+  std::ranges::fill(g, 0.0);
+  for (const Own& own : own_) {
+    const std::size_t k = own.subsystem;
+    const IndexRange states = subsystems_.states_of(k), outputs = subsystems_.outputs_of(k);
+    own.model->discrete_slopes(point_.time(), point_.states_of(k), point_.inputs_of(k),
+                               discrete.subspan(own.first_discrete, own.model->discrete_count()),
+                               f.subspan(states.first, states.size()),
+                               g.subspan(outputs.first, outputs.size()));
+  }
+}
+
+void WholeEvents::begin_instant() {
+  for (Own& own : own_) own.model->begin_instant();
+}
+
+void WholeEvents::forget_jumps() {
+  for (Own& own : own_) own.jumps_seen = 0;
 }
 
 bool WholeEvents::settle(const EventPoint& point, std::vector<Happening>& what) {

@@ -25,7 +25,8 @@ void InputElimination::find_rows(const RankNetwork& subsystems) {
       if (const auto& link = network.links()[i]) {
         const std::size_t from = network.subsystem_of_output(link->output);
         fed_by_[from].push_back(rows_.size());
-        rows_.push_back({i, link->output - network.outputs_of(from).first, link->factor});
+        rows_.push_back(
+            {i, link->output - network.outputs_of(from).first, link->output, link->factor});
       }
     }
   }
@@ -115,6 +116,14 @@ void InputElimination::follow_input(std::span<const OutputDerivatives> of, std::
   const auto k = static_cast<std::size_t>(owner - inputs_of_.begin());
   if (move(k, of[k].g_u, owner->size(), input - owner->first)) put_out(du);
   du[input] = 1.0;
+}
+
+void InputElimination::follow_outputs(std::span<const double> dy, std::span<double> du) {
+  std::fill(du.begin(), du.end(), 0.0);
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    right_[row] = rows_[row].factor * dy[rows_[row].local_output];
+  }
+  put_out(du);
 }
 
 }  // namespace concord

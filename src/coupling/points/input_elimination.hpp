@@ -32,10 +32,14 @@ class InputElimination {
   /// The same where an input that nothing feeds, local index, moves by one.
   void follow_input(std::span<const OutputDerivatives> of, std::size_t input, std::span<double> du);
 
+  /// The same where outputs, local indices, move by `dy` beside what follows from that.
+  void follow_outputs(std::span<const double> dy, std::span<double> du);
+
  private:
   struct Row {           ///< a connected input
     std::size_t input;   ///< local index
     std::size_t output;  ///< of the subsystem that feeds it, its own index
+    std::size_t local_output;
     double factor;
   };
   struct Entry {  ///< of I - P g_u
