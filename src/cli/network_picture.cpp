@@ -16,8 +16,16 @@ constexpr std::size_t most_subsystems = 1000, most_signals_at_an_arrow = 4;
 // Beyond, layers are neither clear nor quick.
 constexpr std::size_t most_in_layers = 40, most_arrows_in_layers = 150;
 
-std::string subsystem_part(const std::string& variable) {
-  return variable.substr(0, variable.rfind('.'));
+using Positions = std::map<std::string, std::size_t>;
+
+/// Names of both may have dots.
+Positions::const_iterator owner_of(const std::string& variable, const Positions& subsystems) {
+  auto found = subsystems.end();
+  for (std::size_t dot = variable.rfind('.');
+       found == subsystems.end() && dot != variable.npos && dot > 0;
+       dot = variable.rfind('.', dot - 1))
+    found = subsystems.find(variable.substr(0, dot));
+  return found;
 }
 
 /// What goes from one subsystem to another.
@@ -31,7 +39,7 @@ std::map<std::pair<std::size_t, std::size_t>, Arrow> arrows_of(
   std::map<std::pair<std::size_t, std::size_t>, Arrow> arrows;
   for (const RecordedConnection& connection : connections) {
     Arrow& arrow = arrows[{connection.from, connection.to}];
-    const std::string signal = connection.signal();
+    const std::string& signal = connection.signal;
     if (std::find(arrow.signals.begin(), arrow.signals.end(), signal) == arrow.signals.end())
       arrow.signals.push_back(signal);
     arrow.loop = std::max(arrow.loop, connection.loop);
@@ -70,21 +78,18 @@ std::string graph_nodes(const ResultsReader& results, const std::vector<std::str
 
 }  // namespace
 
-std::string RecordedConnection::signal() const { return output.substr(output.rfind('.') + 1); }
-
 std::vector<RecordedConnection> recorded_connections(const ResultsReader& results) {
-  std::map<std::string, std::size_t> position;
+  Positions position;
   const auto names = results.texts("/subsystems/name");
   for (std::size_t k = 0; k < names.size(); ++k) position.emplace(names[k], k);
   const auto outputs = results.texts("/network/output"), inputs = results.texts("/network/input");
   const auto loops = results.numbers("/network/loop");
   std::vector<RecordedConnection> connections;
   for (std::size_t i = 0; i < std::min({outputs.size(), inputs.size(), loops.size()}); ++i) {
-    const auto from = position.find(subsystem_part(outputs[i])),
-               to = position.find(subsystem_part(inputs[i]));
+    const auto from = owner_of(outputs[i], position), to = owner_of(inputs[i], position);
     if (from == position.end() || to == position.end()) continue;
-    connections.push_back(
-        {from->second, to->second, outputs[i], inputs[i], static_cast<int>(loops[i])});
+    connections.push_back({from->second, to->second, outputs[i], inputs[i],
+                           static_cast<int>(loops[i]), outputs[i].substr(from->first.size() + 1)});
   }
   return connections;
 }

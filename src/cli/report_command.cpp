@@ -192,7 +192,7 @@ void Report::add_network(ReportJson& data) const {
                      {"to", c.to},
                      {"output", c.output},
                      {"input", c.input},
-                     {"what", c.signal()},
+                     {"what", c.signal},
                      {"loop", c.loop}});
   data["connections"] = edges;
 }

@@ -203,6 +203,13 @@ class Nested(ModelTest):
         done = execute("check", self.model(within(MOTOR, "run: {type: jfm, accuracy: 1e-6}")))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("drive (system): 2 inputs, 2 states, 3 outputs", done.stdout)
+        with self.subTest("the picture of the network, whose variables have dots in their names"):
+            picture, results = self.folder / "network.svg", self.folder / "drive.h5"
+            simulate(self.model(within(MOTOR)), "-cosim_output", results)
+            drawn = execute("plot", results, "--network", "-o", picture)
+            self.assertEqual(drawn.returncode, 0, drawn.stderr)
+            for signal in ("shaft.force", "pedal, load"):
+                self.assertIn(">" + signal + "<", picture.read_text())
         self.assertIn("integrated as one (monolithic), which is what jfm converges to", re.sub(r"\s+", " ", done.stdout))
 
 
