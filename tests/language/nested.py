@@ -205,7 +205,7 @@ class Nested(ModelTest):
         self.assertIn("drive (system): 2 inputs, 2 states, 3 outputs", done.stdout)
         with self.subTest("the picture of the network, whose variables have dots in their names"):
             picture, results = self.folder / "network.svg", self.folder / "drive.h5"
-            simulate(self.model(within(MOTOR)), "-cosim_output", results)
+            self.assertEqual(execute("run", self.model(within(MOTOR)), "-cosim_output", results).returncode, 0)
             drawn = execute("plot", results, "--network", "-o", picture)
             self.assertEqual(drawn.returncode, 0, drawn.stderr)
             for signal in ("shaft.force", "pedal, load"):
