@@ -15,6 +15,14 @@
 namespace concord {
 namespace {
 
+/// Whether a subsystem is one of the system's.
+struct Within {
+  const SystemEntry& system;
+  bool operator()(const SubsystemEntry& entry) const {
+    return entry.description.name.starts_with(system.name + ".");
+  }
+};
+
 void refuse_what_is_no_equations(const SystemEntry& system, const SubsystemEntry& entry) {
   const SubsystemDescription& d = entry.description;
   const char* reason = d.kind == "fmu"             ? "is an FMU"
@@ -52,10 +60,7 @@ Model taken_out(const SystemEntry& system, Model& model) {
   inside.source = model.source;
   inside.start = options::real("cosim_start").value_or(model.start);
   inside.stop = options::real("cosim_stop").value_or(model.stop);
-  const auto is_within = [begin = system.name + "."](const SubsystemEntry& entry) {
-    return entry.description.name.starts_with(begin);
-  };
-  std::ranges::copy_if(model.subsystems, std::back_inserter(inside.subsystems), is_within);
+  std::ranges::copy_if(model.subsystems, std::back_inserter(inside.subsystems), Within{system});
   for (const SubsystemEntry& entry : inside.subsystems) refuse_what_is_no_equations(system, entry);
   const auto variables = variables_of(inside.subsystems);
   const auto leads_within = [&](const ConnectionEntry& connection) {
@@ -143,13 +148,10 @@ void nest_systems(Model& model) {
   const Network names_what_is_wrong(model);
   for (auto system = model.systems.rbegin(); system != model.systems.rend(); ++system) {
     if (!system->run) continue;
-    const auto is_within = [begin = system->name + "."](const SubsystemEntry& entry) {
-      return entry.description.name.starts_with(begin);
-    };
     SubsystemEntry entry = nested_entry(*system, model);
-    const auto place = std::ranges::find_if(model.subsystems, is_within);
+    const auto place = std::ranges::find_if(model.subsystems, Within{*system});
     *place = std::move(entry);
-    std::erase_if(model.subsystems, is_within);
+    std::erase_if(model.subsystems, Within{*system});
   }
 }
 

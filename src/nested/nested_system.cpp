@@ -16,6 +16,11 @@ namespace {
 
 constexpr const char* kind_of_nested = "system";
 
+/// Within the system: "motor" of "drive.motor".
+std::string part_name(const SubsystemDescription& part, const std::string& system) {
+  return part.name.substr(system.size() + 1);
+}
+
 /// Which inputs of the network nothing within feeds, ascending.
 std::vector<std::size_t> given_inputs(const Network& network) {
   std::vector<std::size_t> result;
@@ -75,8 +80,11 @@ class NestedModel final : private Inside, public NetworkEquations {
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
-  void pass_events(Archive& archive) override;
-  void take_over(Archive& archive) override;
+  void pass_events(Archive& archive) override {
+    events().pass(archive);
+    NetworkEquations::io(archive);
+  }
+  void take_over(Archive& archive) override { events().take_over(archive); }
 
  private:
   struct Place {
@@ -87,7 +95,6 @@ class NestedModel final : private Inside, public NetworkEquations {
 
   OdeInterface interface_;
   std::string system_;
-  std::vector<EventModel*> with_events_;
   std::vector<Place> parameters_;
 };
 
@@ -102,8 +109,6 @@ NestedModel::NestedModel(std::shared_ptr<const Model> given, const SubsystemDesc
   interface_.feedthrough = shown.feedthrough;
   interface_.parameters = shown.parameters;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
-    auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
-    if (events != nullptr && events->has_events()) with_events_.push_back(events);
     const std::size_t count = subsystems.own(k).description().parameters.size();
     for (std::size_t p = 0; p < count; ++p) parameters_.push_back({k, p});
   }
@@ -117,8 +122,7 @@ bool NestedModel::set_parameter(std::size_t parameter, double value) {
 /// "relay: T > 21": of one part, in which several are.
 void NestedModel::name(std::span<Happening> what) const {
   for (Happening& one : what) {
-    const std::string& owner = subsystems.own(one.part).description().name;
-    one = {0, owner.substr(system_.size() + 1) + ": " + one.what};
+    one = {0, part_name(subsystems.own(one.part).description(), system_) + ": " + one.what};
   }
 }
 
@@ -138,34 +142,11 @@ bool NestedModel::happen(const EventPoint& point, std::span<double> x,
   return changed;
 }
 
-/// Each one's apart, of which others take over the beginning.
-void NestedModel::pass_events(Archive& archive) {
-  for (EventModel* const model : with_events_) {
-    Archive own;
-    if (!archive.reading()) model->pass_events(own);
-    std::vector<std::byte> bytes = own.bytes();
-    archive(bytes);
-    if (!archive.reading()) continue;
-    Archive read(std::move(bytes));
-    model->pass_events(read);
-  }
-  NetworkEquations::io(archive);
-}
-
-void NestedModel::take_over(Archive& archive) {
-  for (EventModel* const model : with_events_) {
-    std::vector<std::byte> bytes;
-    archive(bytes);
-    Archive own(std::move(bytes));
-    model->take_over(own);
-  }
-}
-
 }  // namespace
 
 std::string name_within(const SubsystemDescription& owner, const std::string& variable,
                         const std::string& system) {
-  return owner.name.substr(system.size() + 1) + "." + variable;
+  return part_name(owner, system) + "." + variable;
 }
 
 SubsystemDescription describe_nested(const std::string& name, const Model& model) {

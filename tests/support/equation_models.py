@@ -153,3 +153,27 @@ class Equations:
             f, r, _ = self.at(np.repeat(t, total), points[:n], points[n:])
         rows = np.concatenate([f, r]).imag / step
         return rows.reshape(total, m, total).transpose(1, 0, 2)
+
+
+# A system within which are relations, discrete variables, states that are set, ticks; '# RUN': its `run:`, if any.
+HYBRID_SYSTEM = """
+name: events within
+experiment: {stop: 4}
+subsystems:
+  house:
+    system:
+      subsystems:
+        room: {equations: {inputs: {heat: 1, wall: 10}, states: {T: 18}, derivatives: {T: 2*(wall - T) + 20*heat}, outputs: {T: T}}}
+        relay: {equations: {inputs: {T: 18}, discrete: {heat: 1}, outputs: {heat: heat},
+                            when: [{condition: T > 20, set: {heat: 0}}, {condition: T < 18.5, set: {heat: 1}}]}}
+        clock: {equations: {inputs: {T: 18}, discrete: {mean: 18}, outputs: {mean: mean},
+                            when: [{every: 0.4, offset: 0.1, set: {mean: 0.5*pre(mean) + 0.5*T}}]}}
+        ball: {equations: {inputs: {T: 18}, states: {h: 1, v: 0}, derivatives: {h: v, v: -9.81 + 0.05*(T - 18)}, outputs: {h: h},
+                           when: [{condition: h < 0, set: {v: -0.9*v}}]}}
+      connections: [room.T -> relay.T, relay.heat -> room.heat, room.T -> clock.T, room.T -> ball.T]
+      inputs: {wall: room.wall}
+      outputs: {T: room.T, mean: clock.mean}
+    # RUN
+  wall: {equations: {inputs: {T: 18, mean: 18}, states: {w: 10}, derivatives: {w: 0.5*(T - w) + 0.1*(mean - 18) - 2*(w - 5)}, outputs: {w: w}}}
+connections: [house.T -> wall.T, house.mean -> wall.mean, wall.w -> house.wall]
+"""

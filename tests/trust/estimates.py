@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 
 from concord_runs import LOTKA_VOLTERRA, TWO_MASS, run_here, write_model
+from equation_models import HYBRID_SYSTEM
 
 OSCILLATOR = """
 name: undamped
@@ -337,26 +338,6 @@ connections:
   - {connect: "room[i].T -> room[i+1].left", repeat: {i: [1, 39]}}
 """
 
-HOUSE = """
-name: a house in one, with events within
-experiment: {stop: 4}
-subsystems:
-  house:
-    system:
-      subsystems:
-        room: {equations: {inputs: {heat: 1, wall: 10}, states: {T: 18}, derivatives: {T: 2*(wall - T) + 20*heat}, outputs: {T: T}}}
-        relay: {equations: {inputs: {T: 18}, discrete: {heat: 1}, outputs: {heat: heat},
-                            when: [{condition: T > 20, set: {heat: 0}}, {condition: T < 18.5, set: {heat: 1}}]}}
-        clock: {equations: {inputs: {T: 18}, discrete: {mean: 18}, outputs: {mean: mean},
-                            when: [{every: 0.4, offset: 0.1, set: {mean: 0.5*pre(mean) + 0.5*T}}]}}
-      connections: [room.T -> relay.T, relay.heat -> room.heat, room.T -> clock.T]
-      inputs: {wall: room.wall}
-      outputs: {T: room.T, mean: clock.mean}
-    run: {}
-  wall: {equations: {inputs: {T: 18, mean: 18}, states: {w: 10}, derivatives: {w: 0.5*(T - w) + 0.1*(mean - 18) - 2*(w - 5)}, outputs: {w: w}}}
-connections: [house.T -> wall.T, house.mean -> wall.mean, wall.w -> house.wall]
-"""
-
 GUST = """
 name: a gust of half a second
 experiment: {start: 0, stop: 60}
@@ -424,7 +405,7 @@ class Instants(unittest.TestCase):
         """What events within a system with `run` have set is wrong, too, by way of what is within."""
         for method in ("jacobi", "gauss_seidel"):
             for output in ("house.room.T", "house.clock.mean", "wall.w"):
-                compared(self, HOUSE, output, ("-cosim_type", method, "-cosim_step", 0.01, "-cosim_output_interval", 0.1), factor=3.0)
+                compared(self, HYBRID_SYSTEM.replace("# RUN", "run: {}"), output, ("-cosim_type", method, "-cosim_step", 0.01, "-cosim_output_interval", 0.1), factor=3.0)
 
     def test_what_moves_after_a_rest(self):
         """A gust within a few macro-steps: the mean of what held inputs miss would be nothing."""

@@ -144,7 +144,9 @@ class ErrorPropagation {
   State linearize(std::size_t k, const CommunicationPoint& point);
   bool take_pattern(Part& part) const;
   void take_linearization(std::size_t k);
-  void take_entries(std::size_t k);
+  template <class Matrix>
+  void take_matrices(std::size_t k, const Matrix& a, const Matrix& c, const Matrix& by_all,
+                     const Matrix& out_by_all);
   State linearize_all(const CommunicationPoint& point, double h);
   bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;

@@ -151,44 +151,42 @@ bool ErrorPropagation::take_pattern(Part& part) const {
   return other;
 }
 
-void ErrorPropagation::take_entries(std::size_t k) {
+/// From f_x, g_x and f_u, g_u by all inputs, whole or as entries.
+template <class Matrix>
+void ErrorPropagation::take_matrices(std::size_t k, const Matrix& a, const Matrix& c,
+                                     const Matrix& by_all, const Matrix& out_by_all) {
   Part& part = parts_[k];
-  const LinearPattern& where = *part.pattern;
   const std::size_t first = subsystems_.inputs_of(k).first;
-  const Eigen::Index n = signed_index(subsystems_.states_of(k).size());
-  const Eigen::Index m = signed_index(subsystems_.inputs_of(k).size());
   const auto connected = over_interval_.gains().inputs(k);
   const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = sparse_rows(where.f_x, part.linearization.f_x, n);
-  part.c = sparse_rows(where.g_x, part.linearization.g_x, n);
-  const SparseRows all_b = sparse_rows(where.f_u, part.linearization.f_u, m);
-  const SparseRows all_d = sparse_rows(where.g_u, part.linearization.g_u, m);
-  part.b = columns(all_b, connected, first);
-  part.d = columns(all_d, connected, first);
-  part.b_held = columns(all_b, held, first);
-  part.d_held = columns(all_d, held, first);
+  part.a = LinearMap(a);
+  part.c = LinearMap(c);
+  part.b = columns(by_all, connected, first);
+  part.d = columns(out_by_all, connected, first);
+  part.b_held = columns(by_all, held, first);
+  part.d_held = columns(out_by_all, held, first);
 }
 
 void ErrorPropagation::take_linearization(std::size_t k) {
   Part& part = parts_[k];
-  if (part.sparse != nullptr) return take_entries(k);
+  const Linearization& from = part.linearization;
   const IndexRange inputs = subsystems_.inputs_of(k);
   const Eigen::Index n = signed_index(subsystems_.states_of(k).size());
   const Eigen::Index p = signed_index(subsystems_.outputs_of(k).size());
   const Eigen::Index m = signed_index(inputs.size());
-  const auto connected = over_interval_.gains().inputs(k);
-  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = Eigen::MatrixXd(row_major(part.linearization.f_x, n, n));
-  part.c = Eigen::MatrixXd(row_major(part.linearization.g_x, p, n));
-  const auto all_b = row_major(part.linearization.f_u, n, m);
-  const auto all_d = row_major(part.linearization.g_u, p, m);
-  part.b = columns(all_b, connected, inputs.first);
-  part.d = columns(all_d, connected, inputs.first);
-  part.b_held = columns(all_b, held, inputs.first);
-  part.d_held = columns(all_d, held, inputs.first);
-  if (part.linearization.late > 0.0) {
-    const auto late = row_major(part.linearization.g_late, p, m);
-    part.late.take(part.linearization.late, columns(late, connected, inputs.first),
+  if (part.sparse != nullptr) {
+    const LinearPattern& where = *part.pattern;
+    return take_matrices(k, sparse_rows(where.f_x, from.f_x, n),
+                         sparse_rows(where.g_x, from.g_x, n), sparse_rows(where.f_u, from.f_u, m),
+                         sparse_rows(where.g_u, from.g_u, m));
+  }
+  take_matrices(k, row_major(from.f_x, n, n), row_major(from.g_x, p, n), row_major(from.f_u, n, m),
+                row_major(from.g_u, p, m));
+  if (from.late > 0.0) {
+    const auto late = row_major(from.g_late, p, m);
+    const auto held =
+        std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
+    part.late.take(from.late, columns(late, over_interval_.gains().inputs(k), inputs.first),
                    columns(late, held, inputs.first));
   }
 }

@@ -115,9 +115,9 @@ bool NetworkEquations::settle(const EventPoint& point, std::span<const double> x
 bool NetworkEquations::happen(const EventPoint& point, std::span<double> x,
                               std::vector<Happening>& what) {
   move_inputs(point.t, x, point.u, point.motion);
-  const std::vector<double> before(x.begin(), x.end());
+  states_at_pass_.assign(x.begin(), x.end());
   const bool changed = events_.happen(point, x, what);
-  if (changed) note_jumps(point.t, before, point.u);
+  if (changed) note_jumps(point.t, states_at_pass_, point.u);
   return changed;
 }
 

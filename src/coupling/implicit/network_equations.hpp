@@ -71,6 +71,7 @@ class NetworkEquations : public EventModel {
   void take_inputs(std::span<const Sample> inputs);
 
   NetworkPoint& point() { return point_; }
+  WholeEvents& events() { return events_; }
 
  private:
   void note_jumps(double t, std::span<const double> x, std::span<const double> u);
@@ -92,7 +93,8 @@ class NetworkEquations : public EventModel {
   WholeEvents events_;
   double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
   int pass_ = 0;
-  std::vector<Jump> jumps_;  ///< of the instant `jumped_at_`
+  std::vector<Jump> jumps_;             ///< of the instant `jumped_at_`
+  std::vector<double> states_at_pass_;  ///< when the last one began
   /// Of all inputs by t, states, given inputs, discrete variables, where the last pass began; row
   /// by column of these. Empty: not found.
   std::vector<std::vector<double>> inputs_by_;

@@ -35,6 +35,27 @@ void WholeEvents::indicator_slopes(std::span<double> slopes) {
   }
 }
 
+void WholeEvents::pass(Archive& archive) {
+  for (const Own& own : own_) {
+    Archive written;
+    if (!archive.reading()) own.model->pass_events(written);
+    std::vector<std::byte> bytes = written.bytes();
+    archive(bytes);
+    if (!archive.reading()) continue;
+    Archive read(std::move(bytes));
+    own.model->pass_events(read);
+  }
+}
+
+void WholeEvents::take_over(Archive& archive) {
+  for (const Own& own : own_) {
+    std::vector<std::byte> bytes;
+    archive(bytes);
+    Archive read(std::move(bytes));
+    own.model->take_over(read);
+  }
+}
+
 /// Whose it is.
 const WholeEvents::Own& WholeEvents::with(std::size_t indicator) const {
   return *std::prev(std::ranges::upper_bound(own_, indicator, {}, &Own::first));

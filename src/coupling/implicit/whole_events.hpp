@@ -27,6 +27,9 @@ class WholeEvents {
   std::size_t indicator_count() const { return indicator_count_; }
   void indicators(std::span<Indicator> z);
   void indicator_slopes(std::span<double> slopes);
+  /// What events have changed, of each apart, of which others take over the beginning.
+  void pass(Archive& archive);
+  void take_over(Archive& archive);
   bool is_decisive(std::size_t i, bool beyond);
   std::string text_of(std::size_t i) const;
   /// s; infinity without one.
