@@ -73,5 +73,6 @@ mpi_environment() {
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
   export OMPI_MCA_btl_vader_single_copy_mechanism=none
+  export OMPI_MCA_pml=ob1 # several ranks of one machine; others look for networks first
   export OMP_NUM_THREADS=1
 }
