@@ -33,18 +33,23 @@ constexpr double about_the_same = 1.5;
 
 InnerPoints::InnerPoints(OwnSubsystems& own, const RankLayout& layout, const PassedWay& way,
                          const SettingsList& settings)
-    : own_(own), layout_(layout), way_(way), checks_(own.count()) {
+    : own_(own), layout_(layout), way_(way), checks_(own.count()), accepted_(checks_) {
   constexpr double tolerances = 10.0;
   for (const std::size_t g : layout.global()) {
     noise_.push_back(tolerances * settings[g].tolerance.relative);
   }
 }
 
-void InnerPoints::forget() { std::ranges::fill(checks_, Check{}); }
+void InnerPoints::commit() { accepted_ = checks_; }
+
+void InnerPoints::forget() {
+  std::ranges::fill(checks_, Check{});
+  commit();
+}
 
 void InnerPoints::io(Archive& archive) {
   for (std::size_t k = 0; k < checks_.size(); ++k) {
-    archive.within(k, [&] { CONCORD_MEMBERS(archive, checks_[k]); });
+    archive.within(k, [&] { CONCORD_MEMBERS(archive, accepted_[k]); });
   }
 }
 
@@ -93,17 +98,19 @@ void InnerPoints::take_inputs(std::size_t k, const MacroStep& step, const Parts&
 }
 
 /// Of a subsystem with states. Where slopes cease to tell it becomes another one within the
-/// macro-step, as one that stiffens: its ends know nothing of that, either.
+/// macro-step, as one that stiffens, of which its ends know nothing, either; whether they do is
+/// asked now and then.
 bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inputs,
                        const Parts& outputs, std::span<Sample> doubts) {
-  Check& check = checks_[k];
+  Check& check = checks_[k] = accepted_[k];
   const double h = passed.step.size();
-  const bool due = check.rest == 0 || std::max(h, check.h) > about_the_same * std::min(h, check.h);
+  const bool long_ago = check.rest == 0;
+  const bool due = long_ago || std::max(h, check.h) > about_the_same * std::min(h, check.h);
   const bool told = check.by_slopes;
   check = due ? Check{0.0, checked_for, true, h} : Check{check.left, check.rest - 1, told, check.h};
   const bool tells = check.by_slopes && by_slopes(k, passed, inputs, outputs, doubts);
   check.by_slopes = due ? tells : told;
-  return tells || (told && go_again(k, passed, outputs));
+  return tells || ((told || long_ago) && go_again(k, passed, outputs));
 }
 
 /// Whether that has found them.

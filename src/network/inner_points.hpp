@@ -60,6 +60,9 @@ class InnerPoints {
   void find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
             std::vector<Sample>& doubts);
 
+  /// The macro-step that was looked at last is accepted.
+  void commit();
+
   /// Something has happened: what held before need not hold any more.
   void forget();
 
@@ -100,8 +103,8 @@ class InnerPoints {
   OwnSubsystems& own_;
   const RankLayout& layout_;
   const PassedWay& way_;
-  std::vector<double> noise_;  ///< of own subsystems' states, relative to these
-  std::vector<Check> checks_;
+  std::vector<double> noise_;             ///< of own subsystems' states, relative to these
+  std::vector<Check> checks_, accepted_;  ///< of the last look; as of the last macro-step
   // Kept for their storage only.
   std::array<std::vector<double>, count> x_, f_;
   std::vector<double> passed_;

@@ -6,12 +6,13 @@
 namespace concord {
 
 /// What holds and coupling have missed of the inputs over an interval (HoldErrors), per connected
-/// input: the means of the error e and of its deviation d, and e just before the end. `unseen`: the
+/// input: the means of the error e and of its deviation d, e just before the end, and e where it is
+/// largest between communication points. `unseen`: the
 /// share of the interval in which e was seen at the ends only, so that e - P D d is the error.
 /// `held`: means of inputs that are held between events (RankNetwork::held_inputs).
 struct Disturbance {
   std::vector<double> mean, deviation, unseen;
-  std::span<const double> end;
+  std::span<const double> end, between;
   std::vector<double> held{};
 };
 

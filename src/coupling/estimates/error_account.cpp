@@ -86,6 +86,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
+  disturbance_.between = holds_.between();
   disturbance_.held.resize(subsystems.held_inputs().size());
   if (count_connected(subsystems) == 0 && !at_nodes_) {
     uncoupled_ =
@@ -150,7 +151,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   if (coupling.passed_layer()) {
     holds_.pass_layer(point, fed, inside_.means());
   } else {
-    holds_.observe(point, fed, inside_.means(), coupling.balance());
+    holds_.observe(point, fed, inside_.means(), inside_.largest(), coupling.balance());
   }
   for (std::size_t j = 0; j < disturbance_.held.size(); ++j) {
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
@@ -234,9 +235,10 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   interval_.next(largest[1]);
   estimated_ = true;
   const auto errors = propagation_->outputs();
+  const auto between = propagation_->between();
   for (const auto outputs : {std::span<const std::size_t>(indirect_), divergence_.signals()}) {
     for (const std::size_t o : outputs) {
-      largest_[o] = std::max(largest_[o], std::abs(errors[o].value));
+      largest_[o] = std::max(largest_[o], std::abs(errors[o].value) + between[o]);
     }
   }
   divergence_.judge(point, elapsed_, *propagation_, last);

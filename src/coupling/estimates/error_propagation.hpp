@@ -82,6 +82,10 @@ class ErrorPropagation {
   /// delta y of this rank's outputs, signed, in their units.
   std::span<const Sample> outputs() const { return outputs_; }
 
+  /// By how much more they are wrong between communication points, by what direct feedthrough makes
+  /// of inputs there: the largest |D e|, e = (I - P D)^-1 (u - P y).
+  std::span<const double> between() const { return between_; }
+
   /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
   /// them, and isn't astray itself, explains aren't any more, within an interval, or, of signals
   /// that have risen from next to nothing beside their `scale`, since `elapsed`. So rise signals at
@@ -166,6 +170,7 @@ class ErrorPropagation {
                         std::span<const LinearMap> of_risen, std::span<int> astray) const;
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool find_inputs_at_end(const Disturbance& disturbance);
+  bool look_between(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
@@ -185,10 +190,11 @@ class ErrorPropagation {
   RankNetwork& subsystems_;
   bool closely_, small_;
   ConstraintRows constraints_;
-  InputSystem over_interval_;          ///< K = Part::gain
-  std::optional<InputSystem> at_end_;  ///< K = D
+  InputSystem over_interval_;  ///< K = Part::gain
+  bool consistent_;
+  std::optional<InputSystem> direct_;  ///< K = D, where there is any
   std::vector<Part> parts_;
-  std::vector<double> first_stage_, second_stage_;
+  std::vector<double> first_stage_, second_stage_, largest_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> per_output_;  ///< what an output of one more is to inputs
   std::vector<double> nothing_;     ///< zeros, per connected input

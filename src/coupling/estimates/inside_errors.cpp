@@ -113,6 +113,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
             subsystems.connected_inputs().size()),
       watched_(subsystems.connected_inputs()),
+      largest_(subsystems.n_inputs()),
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),
       doubt_(mean_.size()),
@@ -128,6 +129,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
           count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
   for (auto& row : inputs_) row.resize(subsystems.n_inputs());
   for (auto& row : outputs_) row.resize(subsystems.n_outputs());
+  for (auto& row : at_) row.resize(subsystems.n_inputs());
   if (method.adapt_tolerance.of_range) {
     ranges_.emplace(subsystems.connected_inputs().size());
   }
@@ -211,17 +213,39 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
     subsystems_.exchange(outputs_[p], fed_);
     for (const std::size_t i : watched_) {
       const double error = inputs_[p][i].value - fed_[i].value;
+      at_[p][i] = error;
       mean_[i] += LobattoPoints::weight[p] * error;
       size_[i] += LobattoPoints::weight[p] * std::abs(error);
     }
   }
+  find_largest();
   if (scanned_ > 0) {
     add_scanned(step);
   }
   for (const std::size_t i : watched_) {
     if (known_to * size_[i] < doubt_[i]) {
       mean_[i] = size_[i] = not_known;
+      largest_[i] = 0.0;
     }
+  }
+}
+
+/// At the points and half way, where what a cubic misses, s^2 (1 - s)^2 beside the line through its
+/// ends, is 25/16 of what it is at the points.
+void InsideErrors::find_largest() {
+  constexpr double half_way = 25.0 / 16.0;
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const std::size_t i = connected[j];
+    const auto e = [&](std::size_t p) {
+      return constraints_.is_equation(j) ? outputs_[p][constraints_.gamma(j)].value : at_[p][i];
+    };
+    const double line = (e(0) + e(3)) / 2.0;
+    largest_[i] = line + half_way * ((e(1) + e(2)) / 2.0 - line);
+    for (std::size_t p = 0; p < InnerPoints::count; ++p) {
+      if (std::abs(e(p)) > std::abs(largest_[i])) largest_[i] = e(p);
+    }
+    if (!std::isfinite(largest_[i])) largest_[i] = 0.0;
   }
 }
 
@@ -321,6 +345,7 @@ void InsideErrors::pass_on_delays(std::span<const double> inputs) {
 
 void InsideErrors::commit(const CommunicationPoint& point) {
   norm_.commit();
+  subsystems_.inner_points().commit();
   see(point);
 }
 

@@ -31,7 +31,7 @@ double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inpu
   double result = 0.0;
   subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
   if (!std::isfinite(result)) return 0.0;
-  return at_end_ ? std::clamp(result, -h, h) : result;
+  return consistent_ ? std::clamp(result, -h, h) : result;
 }
 
 /// f at the point, with its inputs; false where the subsystem cannot tell.
@@ -96,7 +96,7 @@ void ErrorPropagation::spread_instant_errors() {
 /// of direct feedthrough: what is held or extrapolated has none, or poor ones.
 std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint& point) {
   std::vector<Sample> inputs(point.inputs.begin(), point.inputs.end());
-  if (at_end_ && !subsystems_.network().has_held()) return inputs;
+  if (consistent_ && !subsystems_.network().has_held()) return inputs;
   std::vector<std::vector<double>> f(parts_.size());
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const IndexRange range = subsystems_.inputs_of(k);
