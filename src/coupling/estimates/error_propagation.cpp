@@ -21,18 +21,6 @@ constexpr SolverOptions estimate_options{"estimate_", 1e-6};
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
-/// Whether outputs of any rank depend directly on inputs that something feeds.
-bool passes_directly(const RankNetwork& subsystems) {
-  const auto& connected = subsystems.connected_inputs();
-  bool any = false;
-  for (const std::size_t k : subsystems.all()) {
-    const auto first = std::ranges::lower_bound(connected, subsystems.inputs_of(k).first);
-    const bool fed = first != connected.end() && *first < subsystems.inputs_of(k).last;
-    any = any || (fed && !subsystems.own(k).description().feedthrough.empty());
-  }
-  return agree_on_largest(subsystems.comm(), any ? 1 : 0) != 0;
-}
-
 }  // namespace
 
 ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely)
@@ -50,7 +38,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
-  if (consistent || (closely && passes_directly(subsystems))) {
+  const Network& network = subsystems.network();
+  if (consistent || (closely && (network.has_loops() || network.has_constraints()))) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);

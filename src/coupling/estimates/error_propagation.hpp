@@ -82,8 +82,8 @@ class ErrorPropagation {
   /// delta y of this rank's outputs, signed, in their units.
   std::span<const Sample> outputs() const { return outputs_; }
 
-  /// By how much more they are wrong between communication points, by what direct feedthrough makes
-  /// of inputs there: the largest |D e|, e = (I - P D)^-1 (u - P y).
+  /// By how much more those of algebraic loops and constraints are wrong between communication
+  /// points, where these are not solved: the largest |D e|, e = (I - P D)^-1 (u - P y).
   std::span<const double> between() const { return between_; }
 
   /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
@@ -192,7 +192,7 @@ class ErrorPropagation {
   ConstraintRows constraints_;
   InputSystem over_interval_;  ///< K = Part::gain
   bool consistent_;
-  std::optional<InputSystem> direct_;  ///< K = D, where there is any
+  std::optional<InputSystem> direct_;  ///< K = D, of loops and constraints, too
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_, largest_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,7 +64,6 @@ class InsideErrors {
   std::optional<SignalRanges> ranges_;  ///< of inputs, where errors are judged by them
   std::vector<std::size_t> unknown_;    ///< outputs that tell nothing inside
   std::vector<std::size_t> watched_;    ///< inputs that something feeds, held ones last
-  std::array<std::vector<double>, InnerPoints::count> at_;  ///< e at the points
   std::vector<double> largest_;
   std::vector<double> mean_, size_;   ///< of e and |e|
   std::vector<double> doubt_;         ///< what e may be wrong by
