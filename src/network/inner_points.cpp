@@ -31,26 +31,36 @@ constexpr double about_the_same = 1.5;
 
 }  // namespace
 
-InnerPoints::InnerPoints(OwnSubsystems& own, const RankLayout& layout, const PassedWay& way,
-                         const SettingsList& settings)
-    : own_(own), layout_(layout), way_(way), checks_(own.count()), accepted_(checks_) {
+InnerPoints::InnerPoints(OwnSubsystems& own, OwnBatches& batches, const RankLayout& layout,
+                         const PassedWay& way, const SettingsList& settings)
+    : own_(own),
+      batches_(batches),
+      layout_(layout),
+      way_(way),
+      checks_(own.count()),
+      accepted_(own.count()),
+      evaluations_(own.count()),
+      seen_(own.count()) {
   constexpr double tolerances = 10.0;
   for (const std::size_t g : layout.global()) {
     noise_.push_back(tolerances * settings[g].tolerance.relative);
+  }
+  for (std::size_t k = 0; k < own.count(); ++k) {
+    const SubsystemDescription& description = own[k].description();
+    offers_.push_back(layout.states_of(k).size() > 0 && description.capabilities.state_outputs);
+    jumps_.push_back(description.feedthrough.empty() ? 0 : 1);
   }
 }
 
 void InnerPoints::commit() { accepted_ = checks_; }
 
-void InnerPoints::forget() {
-  std::ranges::fill(checks_, Check{});
-  commit();
-}
+void InnerPoints::forget() { std::ranges::fill(accepted_, Check{}); }
 
 void InnerPoints::io(Archive& archive) {
   for (std::size_t k = 0; k < checks_.size(); ++k) {
     archive.within(k, [&] { CONCORD_MEMBERS(archive, accepted_[k]); });
   }
+  CONCORD_MEMBERS_PER(archive, Per::subsystem, evaluations_);
 }
 
 InnerPoints::Parts InnerPoints::parts_of(Rows& rows, IndexRange range) {
@@ -68,17 +78,22 @@ double InnerPoints::time_of(const MacroStep& step, std::size_t i) {
 void InnerPoints::find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
                        std::vector<Sample>& doubts) {
   std::ranges::fill(doubts, Sample{});
+  std::ranges::fill(seen_, Seen::not_yet);
+  checks_ = accepted_;
+  for (const SubsystemBatch& batch : batches_.all()) {
+    look({batch.members, batch.steps.get()}, passed, inputs, outputs, doubts);
+  }
   for (std::size_t k = 0; k < own_.count(); ++k) {
-    const Parts in = parts_of(inputs, layout_.inputs_of(k));
+    if (seen_[k] == Seen::found) continue;
+    const bool noted = way_.count(k) > 0, integrates = layout_.states_of(k).size() > 0;
+    if (noted && seen_[k] == Seen::not_yet) {
+      take_inputs(k, passed.step, parts_of(inputs, layout_.inputs_of(k)));
+      if (integrates) look({{&k, 1}, nullptr}, passed, inputs, outputs, doubts);
+    }
+    if (seen_[k] == Seen::found) continue;
     const Parts out = parts_of(outputs, layout_.outputs_of(k));
-    const bool noted = !way_.pieces(k).empty();
-    if (noted) take_inputs(k, passed.step, in);
-    const IndexRange range = layout_.outputs_of(k);
-    const auto own_doubts = std::span(doubts).subspan(range.first, range.size());
-    const bool integrates = layout_.states_of(k).size() > 0;
-    const bool known =
-        noted && ((integrates && look(k, passed, in, out, own_doubts)) ||
-                  ((!integrates || past == Past::unknown) && go_again(k, passed, out)));
+    const bool again = !integrates || past == Past::unknown || seen_[k] == Seen::to_follow;
+    const bool known = noted && again && go_again(k, passed, out);
     for (std::size_t i = 0; i < count && !known; ++i) {
       std::ranges::fill(out[i], Sample{std::numeric_limits<double>::quiet_NaN(), 0.0});
     }
@@ -86,67 +101,171 @@ void InnerPoints::find(const PassedStep& passed, Past past, Rows& inputs, Rows& 
 }
 
 void InnerPoints::take_inputs(std::size_t k, const MacroStep& step, const Parts& inputs) const {
-  const auto pieces = way_.pieces(k);
+  const std::size_t pieces = way_.count(k);
   std::size_t p = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const double t = time_of(step, i);
-    while (p + 1 < pieces.size() && pieces[p + 1].step.begin < t) ++p;
-    const double tau = pieces.size() == 1 ? share[i] * step.size() : t - pieces[p].step.begin;
-    std::ranges::transform(pieces[p].inputs, inputs[i].begin(),
+    while (p + 1 < pieces && way_.piece(k, p + 1).step.begin < t) ++p;
+    const PassedWay::Piece piece = way_.piece(k, p);
+    const double tau = pieces == 1 ? share[i] * step.size() : t - piece.step.begin;
+    std::ranges::transform(piece.inputs, inputs[i].begin(),
                            [tau](const Polynomial& input) { return Sample{input(tau)}; });
   }
 }
 
-/// Of a subsystem with states. Where slopes cease to tell it becomes another one within the
-/// macro-step, as one that stiffens, of which its ends know nothing, either; whether they do is
-/// asked now and then.
-bool InnerPoints::look(std::size_t k, const PassedStep& passed, const Parts& inputs,
-                       const Parts& outputs, std::span<Sample> doubts) {
-  Check& check = checks_[k] = accepted_[k];
-  const double h = passed.step.size();
-  const bool long_ago = check.rest == 0;
-  const bool due = long_ago || std::max(h, check.h) > about_the_same * std::min(h, check.h);
-  const bool told = check.by_slopes;
-  check = due ? Check{0.0, checked_for, true, h} : Check{check.left, check.rest - 1, told, check.h};
-  const bool tells = check.by_slopes && by_slopes(k, passed, inputs, outputs, doubts);
-  check.by_slopes = due ? tells : told;
-  return tells || ((told || long_ago) && go_again(k, passed, outputs));
-}
-
-/// Whether that has found them.
-bool InnerPoints::by_slopes(std::size_t k, const PassedStep& passed, const Parts& inputs,
-                            const Parts& outputs, std::span<Sample> doubts) {
-  const MacroStep& step = passed.step;
-  const auto pieces = way_.pieces(k);
-  const std::size_t states = layout_.states_of(k).size();
-  if (pieces.size() != 1 || states == 0 || !own_[k].description().capabilities.state_outputs) {
-    return false;
+/// Of subsystems with states. Where slopes cease to tell they become others within the macro-step,
+/// as one that stiffens, of which its ends know nothing, either; whether they do is asked now and
+/// then.
+void InnerPoints::look(const Group& group, const PassedStep& passed, Rows& inputs, Rows& outputs,
+                       std::span<Sample> doubts) {
+  lanes_.assign(group.members.size(), Lane{});
+  for (auto* rows : {&x_, &f_})
+    for (auto& row : *rows) row.resize(layout_.states_of(group.members[0]).size() * lanes_.size());
+  if (group.batch != nullptr && !take_way(group, passed.step, inputs)) return;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (lanes_[lane].takes_part) begin_check(lanes_[lane], group.members[lane], passed.step.size());
   }
-  for (std::size_t i = 0; i < count && x_[i].size() != states; ++i) {
-    x_[i].resize(states);
-    f_[i].resize(states);
-  }
-  std::ranges::copy(pieces[0].states, x_[0].begin());
-  std::ranges::copy(own_[k].states(), x_[last].begin());
-  bool found = false;
-  const auto thrown = own_.asking(k, [&] {
-    if (!slope(k, step, 0, inputs) || !slope(k, step, last, inputs)) return;
-    put_cubic(step.size());
-    if (!slope(k, step, 1, inputs) || !read(k, step, 1, inputs, doubts)) return;
-    const Check& check = checks_[k];
-    found = check.rest < checked_for ? bend(k, step.size()) : collocate(k, step, inputs);
-    found = found && read_all(k, passed, inputs, outputs);
-    for (std::size_t o = 0; o < doubts.size(); ++o) {
-      doubts[o].value = check.left * std::abs(doubts[o].value - outputs[1][o].value);
-    }
+  const auto thrown = own_.asking(group.members[0], [&] {
+    if (group.batch == nullptr) take_ends(group.members[0], passed.step, inputs);
+    by_slopes(group, passed, inputs, outputs, doubts);
   });
-  if (!found || thrown) std::ranges::fill(doubts, Sample{});
-  return found && !thrown;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const auto [takes_part, due, long_ago, told, still_tells] = lanes_[lane];
+    if (!takes_part) continue;
+    const std::size_t k = group.members[lane];
+    const bool tells = still_tells && !thrown;
+    checks_[k].by_slopes = due ? tells : told;
+    seen_[k] = tells ? Seen::found : told || long_ago ? Seen::to_follow : Seen::nothing;
+  }
 }
 
-bool InnerPoints::slope(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs) {
-  const StatePoint point{time_of(step, i), step.size(), x_[i], inputs[i]};
-  return own_[k].derivatives_at(point, f_[i]) == Outcome::ok;
+/// The ways of a batch, as far as they are of this macro-step.
+bool InnerPoints::take_way(const Group& group, const MacroStep& step, Rows& inputs) {
+  const AdvanceBatch::Way way = group.batch->way();
+  if (way.step.begin != step.begin || way.step.end != step.end) return false;
+  bool any = false;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const std::size_t k = group.members[lane];
+    lanes_[lane].takes_part = way.members[lane] != 0 && offers_[k] != 0 && way_.count(k) == 1;
+    any = any || lanes_[lane].takes_part;
+  }
+  std::ranges::copy(way.begin, x_[0].begin());
+  std::ranges::copy(way.end, x_[last].begin());
+  std::ranges::copy(way.begin_slopes, f_[0].begin());
+  std::ranges::copy(way.end_slopes, f_[last].begin());
+  for (std::size_t i = 0; i < count && any; ++i) {
+    const auto u = group.batch->inputs_at(share[i] * step.size());
+    u_[i].assign(u.begin(), u.end());
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      const IndexRange in = layout_.inputs_of(group.members[lane]);
+      for (std::size_t j = in.first; j < in.last && lanes_[lane].takes_part; ++j) {
+        inputs[i][j] = {u[(j - in.first) * lanes_.size() + lane]};
+      }
+    }
+  }
+  return any;
+}
+
+/// Of one that is asked itself.
+void InnerPoints::take_ends(std::size_t k, const MacroStep& step, Rows& inputs) {
+  Lane& lane = lanes_[0];
+  lane.tells = lane.tells && way_.count(k) == 1 && offers_[k] != 0;
+  if (!lane.tells) return;
+  std::ranges::copy(way_.piece(k, 0).states, x_[0].begin());
+  std::ranges::copy(own_[k].states(), x_[last].begin());
+  for (const std::size_t i : {std::size_t{0}, last}) {
+    if (lane.tells) slope({{&k, 1}, nullptr}, step, i, inputs, [](const Lane&) { return true; });
+  }
+}
+
+void InnerPoints::begin_check(Lane& lane, std::size_t k, double h) {
+  Check& check = checks_[k];
+  lane.long_ago = check.rest == 0;
+  lane.due = lane.long_ago || std::max(h, check.h) > about_the_same * std::min(h, check.h);
+  lane.told = check.by_slopes;
+  check = lane.due ? Check{0.0, checked_for, true, h}
+                   : Check{check.left, check.rest - 1, lane.told, check.h};
+  lane.tells = check.by_slopes;
+}
+
+/// The ends are known.
+void InnerPoints::by_slopes(const Group& group, const PassedStep& passed, Rows& inputs,
+                            Rows& outputs, std::span<Sample> doubts) {
+  const auto all = [](const Lane&) { return true; };
+  const auto due = [](const Lane& lane) { return lane.due; };
+  const auto tells = [](const Lane& lane) { return lane.tells; };
+  if (std::ranges::none_of(lanes_, tells)) return;
+  const double h = passed.step.size();
+  put_cubic(h);
+  slope(group, passed.step, 1, inputs, all);
+  read(group, passed.step, 1, inputs, all);
+  std::swap(outputs_, first_outputs_);
+  if (std::ranges::any_of(lanes_, [&](const Lane& lane) { return lane.tells && lane.due; })) {
+    slope(group, passed.step, 2, inputs, due);
+  }
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const std::size_t k = group.members[lane];
+    if (!lanes_[lane].tells) continue;
+    lanes_[lane].tells = lanes_[lane].due ? collocate(k, lane, h) : bend(k, lane, h);
+  }
+  read_all(group, passed, inputs, outputs);
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const std::size_t k = group.members[lane], first = layout_.outputs_of(k).first;
+    for (std::size_t o = first; o < layout_.outputs_of(k).last && lanes_[lane].tells; ++o) {
+      const double on_cubic = first_outputs_[(o - first) * lanes_.size() + lane];
+      doubts[o].value = checks_[k].left * std::abs(on_cubic - outputs[1][o].value);
+    }
+  }
+}
+
+/// f at the i-th point.
+template <class Concerned>
+void InnerPoints::slope(const Group& group, const MacroStep& step, std::size_t i, Rows& inputs,
+                        const Concerned& concerned) {
+  const double t = time_of(step, i);
+  const std::size_t k = group.members[0];
+  if (group.batch == nullptr) {
+    const Parts in = parts_of(inputs, layout_.inputs_of(k));
+    const bool asked = lanes_[0].tells && concerned(lanes_[0]);
+    const bool good =
+        !asked || own_[k].derivatives_at({t, step.size(), x_[i], in[i]}, f_[i]) == Outcome::ok;
+    lanes_[0].tells = lanes_[0].tells && good;
+    return;
+  }
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    evaluations_[group.members[lane]] += lanes_[lane].tells && concerned(lanes_[lane]) ? 1 : 0;
+  }
+  drop_unknown(group.batch->derivatives(t, x_[i], u_[i], f_[i]), f_[i], concerned);
+}
+
+/// outputs_ = g at the i-th point.
+template <class Concerned>
+void InnerPoints::read(const Group& group, const MacroStep& step, std::size_t i, Rows& inputs,
+                       const Concerned& concerned) {
+  const double t = time_of(step, i);
+  const std::size_t k = group.members[0];
+  outputs_.resize(layout_.outputs_of(k).size() * lanes_.size());
+  if (group.batch != nullptr) {
+    drop_unknown(group.batch->outputs(t, x_[i], u_[i], outputs_), outputs_, concerned);
+    return;
+  }
+  if (!lanes_[0].tells || !concerned(lanes_[0])) return;
+  StatePoint point{t, step.size(), x_[i], parts_of(inputs, layout_.inputs_of(k))[i]};
+  point.wanted = Wanted::values;
+  read_.resize(outputs_.size());
+  lanes_[0].tells = own_[k].outputs_at(point, read_) == Outcome::ok;
+  std::ranges::transform(read_, outputs_.begin(), &Sample::value);
+}
+
+/// Lanes whose rows are no numbers tell nothing.
+template <class Concerned>
+void InnerPoints::drop_unknown(bool good, std::span<const double> rows,
+                               const Concerned& concerned) {
+  const std::size_t n = lanes_.size();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    Lane& lane = lanes_[at % n];
+    if (!(good && std::isfinite(rows[at])) && concerned(lane)) lane.tells = false;
+  }
 }
 
 /// Through values and slopes at the ends.
@@ -161,10 +280,10 @@ void InnerPoints::put_cubic(double h) {
 }
 
 /// What a cubic misses is little beside what moves it; else slopes are noise, as of stiff states.
-bool InnerPoints::is_small(double change, std::size_t k, std::size_t state, double h) const {
+bool InnerPoints::is_small(double change, std::size_t k, std::size_t place, double h) const {
   constexpr double little = 0.05;
-  const double slope = std::max(std::abs(f_[0][state]), std::abs(f_[last][state]));
-  const double begin = x_[0][state], end = x_[last][state];
+  const double slope = std::max(std::abs(f_[0][place]), std::abs(f_[last][place]));
+  const double begin = x_[0][place], end = x_[last][place];
   return change <= little * std::max(h * slope, std::abs(end - begin)) +
                        noise_[k] * std::max(std::abs(begin), std::abs(end));
 }
@@ -178,8 +297,8 @@ double InnerPoints::bent(std::size_t n, double h) const {
   return both * (h * f_[1][n] - cubic);
 }
 
-bool InnerPoints::bend(std::size_t k, double h) {
-  for (std::size_t n = 0; n < x_[1].size(); ++n) {
+bool InnerPoints::bend(std::size_t k, std::size_t lane, double h) {
+  for (std::size_t n = lane; n < x_[1].size(); n += lanes_.size()) {
     const double by = bent(n, h);
     if (!is_small(std::abs(by), k, n, h)) return false;
     x_[1][n] += by;
@@ -190,16 +309,15 @@ bool InnerPoints::bend(std::size_t k, double h) {
 
 /// By two slopes within: whether they leave little at the end. What they add beside one is what the
 /// one may be wrong by.
-bool InnerPoints::collocate(std::size_t k, const MacroStep& step, const Parts& inputs) {
-  if (!slope(k, step, 2, inputs)) return false;
+bool InnerPoints::collocate(std::size_t k, std::size_t lane, double h) {
   double worst = 0.0;
-  for (std::size_t n = 0; n < x_[0].size(); ++n) {
+  for (std::size_t n = lane; n < x_[0].size(); n += lanes_.size()) {
     const auto reached = [&](std::size_t i) {
       double sum = 0.0;
       for (std::size_t j = 0; j < count; ++j) sum += collocation[i][j] * f_[j][n];
-      return x_[0][n] + step.size() * sum;
+      return x_[0][n] + h * sum;
     };
-    const double by_one = bent(n, step.size());
+    const double by_one = bent(n, h);
     double changed = 0.0, beside = 0.0;
     double size = std::max(std::abs(x_[0][n]), std::abs(x_[last][n]));
     for (std::size_t i = 1; i < last; ++i) {
@@ -211,7 +329,7 @@ bool InnerPoints::collocate(std::size_t k, const MacroStep& step, const Parts& i
     }
     const double rounding = noise_[k] * size;
     const double left = std::abs(reached(last) - x_[last][n]) - rounding;
-    if (!(left <= left_at_most * changed) || !is_small(changed, k, n, step.size())) return false;
+    if (!(left <= left_at_most * changed) || !is_small(changed, k, n, h)) return false;
     worst = std::max(worst, changed > 0.0 ? left / changed : 0.0);
     worst = std::max(worst, changed > rounding ? beside / changed : 0.0);
   }
@@ -219,23 +337,31 @@ bool InnerPoints::collocate(std::size_t k, const MacroStep& step, const Parts& i
   return true;
 }
 
-bool InnerPoints::read(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs,
-                       std::span<Sample> outputs) {
-  StatePoint point{time_of(step, i), step.size(), x_[i], inputs[i]};
-  point.wanted = Wanted::values;
-  return own_[k].outputs_at(point, outputs) == Outcome::ok;
-}
-
 /// At the ends outputs are as they were, but for inputs that reach them directly and have jumped
 /// since.
-bool InnerPoints::read_all(std::size_t k, const PassedStep& passed, const Parts& inputs,
-                           const Parts& outputs) {
-  const bool jumps = !own_[k].description().feedthrough.empty();
-  copy_ends(k, passed, outputs);
-  for (std::size_t i = jumps ? 0 : 1; i < (jumps ? count : last); ++i) {
-    if (!read(k, passed.step, i, inputs, outputs[i])) return false;
+void InnerPoints::read_all(const Group& group, const PassedStep& passed, Rows& inputs,
+                           Rows& outputs) {
+  bool jump = false;
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const std::size_t k = group.members[lane];
+    if (!lanes_[lane].tells) continue;
+    copy_ends(k, passed, parts_of(outputs, layout_.outputs_of(k)));
+    jump = jump || jumps_[k] != 0;
   }
-  return true;
+  for (std::size_t i = jump ? 0 : 1; i < (jump ? count : last); ++i) {
+    const bool at_end = i == 0 || i == last;
+    const auto is_read = [&](const Lane& lane) {
+      return !at_end || jumps_[group.members[static_cast<std::size_t>(&lane - lanes_.data())]] != 0;
+    };
+    read(group, passed.step, i, inputs, is_read);
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      const IndexRange out = layout_.outputs_of(group.members[lane]);
+      if (!lanes_[lane].tells || !is_read(lanes_[lane])) continue;
+      for (std::size_t o = out.first; o < out.last; ++o) {
+        outputs[i][o] = {outputs_[(o - out.first) * lanes_.size() + lane]};
+      }
+    }
+  }
 }
 
 void InnerPoints::copy_ends(std::size_t k, const PassedStep& passed, const Parts& outputs) const {
@@ -248,19 +374,20 @@ void InnerPoints::copy_ends(std::size_t k, const PassedStep& passed, const Parts
 bool InnerPoints::go_again(std::size_t k, const PassedStep& passed, const Parts& outputs) {
   if (!own_[k].retraces()) return false;
   copy_ends(k, passed, outputs);
-  const auto pieces = way_.pieces(k);
   std::size_t p = 0;
-  passed_ = pieces[0].states;
-  double now = pieces[0].step.begin;
+  PassedWay::Piece piece = way_.piece(k, 0);
+  passed_.assign(piece.states.begin(), piece.states.end());
+  double now = piece.step.begin;
   for (std::size_t i = 1; i < last; ++i) {
     const double t = time_of(passed.step, i);
-    while (p + 1 < pieces.size() && pieces[p + 1].step.begin < t) {
-      passed_ = pieces[++p].states;
-      now = pieces[p].step.begin;
+    while (p + 1 < way_.count(k) && way_.piece(k, p + 1).step.begin < t) {
+      piece = way_.piece(k, ++p);
+      passed_.assign(piece.states.begin(), piece.states.end());
+      now = piece.step.begin;
     }
-    moved_.resize(pieces[p].inputs.size());
-    std::ranges::transform(pieces[p].inputs, moved_.begin(), [&](const Polynomial& input) {
-      return input.moved_to(now - pieces[p].step.begin);
+    moved_.resize(piece.inputs.size());
+    std::ranges::transform(piece.inputs, moved_.begin(), [&](const Polynomial& input) {
+      return input.moved_to(now - piece.step.begin);
     });
     Outcome outcome = Outcome::failed;
     const auto thrown = own_.asking(k, [&] {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "network/own_batches.hpp"
 #include "network/passed_way.hpp"
 
 namespace concord {
@@ -47,8 +48,8 @@ class InnerPoints {
   using Rows = std::array<std::vector<Sample>, count>;  ///< one for each point
 
   /// `settings`: of all subsystems of the model.
-  InnerPoints(OwnSubsystems& own, const RankLayout& layout, const PassedWay& way,
-              const SettingsList& settings);
+  InnerPoints(OwnSubsystems& own, OwnBatches& batches, const RankLayout& layout,
+              const PassedWay& way, const SettingsList& settings);
 
   /// Whether what was before tells of a macro-step: not of one from a start or event, or through a
   /// layer.
@@ -67,6 +68,10 @@ class InnerPoints {
   void forget();
 
   void io(Archive& archive);
+  int memory_version() const { return 2; }
+
+  /// Evaluations of f for own subsystem k beside those that it counts itself.
+  std::int64_t evaluations(std::size_t k) const { return evaluations_[k]; }
 
  private:
   using Parts = std::array<std::span<Sample>, count>;  ///< a subsystem's of each row
@@ -81,34 +86,68 @@ class InnerPoints {
     void io(Archive& archive) { CONCORD_MEMBERS(archive, left, rest, by_slopes, h); }
   };
 
+  /// Who is looked at together, a lane each: one, or a batch whose members have made the macro-step
+  /// as one micro-step.
+  struct Group {
+    std::span<const std::size_t> members;
+    AdvanceBatch* batch;  ///< null: the one member is asked itself
+  };
+
+  /// Of a lane.
+  struct Lane {
+    bool takes_part = true;
+    bool due = false, long_ago = false;  ///< its check; not because of another size
+    bool told = false;                   ///< whether slopes did before
+    bool tells = false;                  ///< whether they do so far
+  };
+
+  /// What has become of a subsystem in the macro-step that is looked at.
+  enum class Seen : char { not_yet, nothing, to_follow, found };
+
   static Parts parts_of(Rows& rows, IndexRange range);
   static double time_of(const MacroStep& step, std::size_t i);
   void take_inputs(std::size_t k, const MacroStep& step, const Parts& inputs) const;
-  bool look(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs,
+  void look(const Group& group, const PassedStep& passed, Rows& inputs, Rows& outputs,
             std::span<Sample> doubts);
-  bool by_slopes(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs,
+  bool take_way(const Group& group, const MacroStep& step, Rows& inputs);
+  void take_ends(std::size_t k, const MacroStep& step, Rows& inputs);
+  void begin_check(Lane& lane, std::size_t k, double h);
+  void by_slopes(const Group& group, const PassedStep& passed, Rows& inputs, Rows& outputs,
                  std::span<Sample> doubts);
-  bool slope(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs);
+  template <class Concerned>
+  void slope(const Group& group, const MacroStep& step, std::size_t i, Rows& inputs,
+             const Concerned& concerned);
+  template <class Concerned>
+  void read(const Group& group, const MacroStep& step, std::size_t i, Rows& inputs,
+            const Concerned& concerned);
+  template <class Concerned>
+  void drop_unknown(bool good, std::span<const double> rows, const Concerned& concerned);
   void put_cubic(double h);
-  double bent(std::size_t state, double h) const;
-  bool bend(std::size_t k, double h);
-  bool is_small(double change, std::size_t k, std::size_t state, double h) const;
-  bool collocate(std::size_t k, const MacroStep& step, const Parts& inputs);
-  bool read(std::size_t k, const MacroStep& step, std::size_t i, const Parts& inputs,
-            std::span<Sample> outputs);
-  bool read_all(std::size_t k, const PassedStep& passed, const Parts& inputs, const Parts& outputs);
+  bool is_small(double change, std::size_t k, std::size_t place, double h) const;
+  double bent(std::size_t place, double h) const;
+  bool bend(std::size_t k, std::size_t lane, double h);
+  bool collocate(std::size_t k, std::size_t lane, double h);
+  void read_all(const Group& group, const PassedStep& passed, Rows& inputs, Rows& outputs);
   void copy_ends(std::size_t k, const PassedStep& passed, const Parts& outputs) const;
   bool go_again(std::size_t k, const PassedStep& passed, const Parts& outputs);
 
   OwnSubsystems& own_;
+  OwnBatches& batches_;
   const RankLayout& layout_;
   const PassedWay& way_;
-  std::vector<double> noise_;             ///< of own subsystems' states, relative to these
-  std::vector<Check> checks_, accepted_;  ///< of the last look; as of the last macro-step
-  // Kept for their storage only.
-  std::array<std::vector<double>, count> x_, f_;
-  std::vector<double> passed_;
-  std::vector<Polynomial> moved_;
+  std::vector<double> noise_;         ///< of each own subsystem's states, beside their size
+  std::vector<char> offers_, jumps_;  ///< of each: slopes within; outputs that follow inputs
+  std::vector<Check> checks_;         ///< of each own subsystem
+  std::vector<Check> accepted_;       ///< the same as of the last macro-step
+  std::vector<std::int64_t> evaluations_;
+  std::vector<Seen> seen_;
+  // Scratch: rows with a value per lane, variable by variable, of each point.
+  std::vector<Lane> lanes_;
+  std::array<std::vector<double>, count> x_, u_, f_;
+  std::vector<double> outputs_, first_outputs_;  ///< at one point; on the cubic
+  std::vector<Sample> read_;
+  std::vector<double> passed_;     ///< states on the way again
+  std::vector<Polynomial> moved_;  ///< inputs on the way again
 };
 
 }  // namespace concord

@@ -24,6 +24,8 @@ class OwnBatches {
   /// All have advanced.
   void end();
 
+  std::span<const SubsystemBatch> all() const { return batches_; }
+
  private:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 

@@ -10,8 +10,8 @@
 namespace concord {
 namespace {
 
-template <class T>
-std::span<T> part(std::vector<T>& all, IndexRange range) {
+template <class All>
+auto part(All& all, IndexRange range) {
   return std::span(all).subspan(range.first, range.size());
 }
 
@@ -30,16 +30,25 @@ void PassedWay::begin(bool wanted, bool saved) {
 void PassedWay::note(std::size_t k, const MacroStep& step, std::span<const Polynomial> inputs,
                      InputContinuity continuity, Wanted wanted) {
   Way& way = ways_[k];
-  while (way.count > 0 && way.pieces[way.count - 1].step.begin >= step.begin) --way.count;
+  while (way.count > 0 && levels_[way.count - 1].calls[k].step.begin >= step.begin) --way.count;
   if (way.count == 0 && !saved_ && is_saved_at_begin(k)) own_[k].save();
-  if (way.pieces.size() == way.count) way.pieces.emplace_back();
-  Piece& piece = way.pieces[way.count++];
-  piece.step = step;
-  piece.inputs.assign(inputs.begin(), inputs.end());
-  const auto states = own_[k].states();
-  piece.states.assign(states.begin(), states.end());
-  piece.continuity = continuity;
-  piece.wanted = wanted;
+  if (levels_.size() == way.count) {
+    levels_.push_back({std::vector<Call>(own_.count()), std::vector<Polynomial>(layout_.n_inputs()),
+                       std::vector<double>(layout_.n_states())});
+  }
+  Level& level = levels_[way.count++];
+  level.calls[k] = {step, continuity, wanted};
+  std::ranges::copy(inputs, part(level.inputs, layout_.inputs_of(k)).begin());
+  const std::span<const double> states = own_[k].states();
+  const std::span<double> kept = part(level.states, layout_.states_of(k));
+  std::copy_n(states.begin(), std::min(states.size(), kept.size()), kept.begin());
+}
+
+PassedWay::Piece PassedWay::piece(std::size_t k, std::size_t i) const {
+  const Level& level = levels_[i];
+  const auto& [step, continuity, wanted] = level.calls[k];
+  return {step, continuity, wanted, part(level.inputs, layout_.inputs_of(k)),
+          part(level.states, layout_.states_of(k))};
 }
 
 /// What is to be taken back for the record alone.
@@ -49,15 +58,14 @@ bool PassedWay::is_saved_at_begin(std::size_t k) const {
 }
 
 /// What hardly lies behind the end of a piece belongs to it.
-const PassedWay::Piece& PassedWay::piece_at(std::size_t k, double time) const {
+std::size_t PassedWay::piece_at(std::size_t k, double time) const {
   constexpr double hardly = 1e-9;
-  const Way& way = ways_[k];
-  const auto begins_before = [&](const Piece& piece) {
-    return time - piece.step.begin > hardly * piece.step.size();
+  const auto begins_before = [&](const MacroStep& step) {
+    return time - step.begin > hardly * step.size();
   };
   std::size_t i = 0;
-  while (i + 1 < way.count && begins_before(way.pieces[i + 1])) ++i;
-  return way.pieces[i];
+  while (i + 1 < ways_[k].count && begins_before(levels_[i + 1].calls[k].step)) ++i;
+  return i;
 }
 
 void PassedWay::move_inputs(const Piece& piece, double begin) {
@@ -87,7 +95,7 @@ void PassedWay::follow(const PassedStep& passed, std::span<PassedPoint> points) 
 
 void PassedWay::take_inputs(std::size_t k, std::span<PassedPoint> points) {
   for (PassedPoint& point : points) {
-    const Piece& piece = piece_at(k, point.time);
+    const Piece piece = this->piece(k, piece_at(k, point.time));
     std::transform(piece.inputs.begin(), piece.inputs.end(),
                    part(point.inputs, layout_.inputs_of(k)).begin(),
                    [&](const Polynomial& p) { return p.at(point.time - piece.step.begin); });
@@ -96,14 +104,15 @@ void PassedWay::take_inputs(std::size_t k, std::span<PassedPoint> points) {
 
 /// How many points it has come to.
 std::size_t PassedWay::retrace(std::size_t k, std::span<PassedPoint> points) {
-  const Piece* last = nullptr;
+  std::size_t last = ways_[k].count;
   double begin = 0.0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     PassedPoint& point = points[i];
-    const Piece& piece = piece_at(k, point.time);
-    if (std::exchange(last, &piece) != &piece) {
+    const std::size_t now = piece_at(k, point.time);
+    const Piece piece = this->piece(k, now);
+    if (std::exchange(last, now) != now) {
       begin = piece.step.begin;
-      states_ = piece.states;
+      states_.assign(piece.states.begin(), piece.states.end());
     }
     move_inputs(piece, begin);
     Outcome outcome = Outcome::failed;
@@ -120,7 +129,7 @@ std::size_t PassedWay::retrace(std::size_t k, std::span<PassedPoint> points) {
 
 /// How many points it has come to; stands at the macro-step's end again.
 std::size_t PassedWay::go_again(std::size_t k, std::span<PassedPoint> points) {
-  const Piece& piece = ways_[k].pieces.front();
+  const Piece piece = this->piece(k, 0);
   std::size_t known = 0;
   own_.attempt(k, [&] { own_[k].restore(); });
   for (double begin = piece.step.begin; known < points.size(); ++known) {
@@ -137,7 +146,7 @@ std::size_t PassedWay::go_again(std::size_t k, std::span<PassedPoint> points) {
 }
 
 bool PassedWay::advance_to(std::size_t k, double begin, PassedPoint& point) {
-  const Piece& piece = ways_[k].pieces.front();
+  const Piece piece = this->piece(k, 0);
   move_inputs(piece, begin);
   Outcome outcome = Outcome::failed;
   own_.attempt(k, [&] {
@@ -156,7 +165,7 @@ void PassedWay::interpolate(std::size_t k, const PassedStep& passed,
   const IndexRange out = layout_.outputs_of(k), states = layout_.states_of(k);
   const Way& way = ways_[k];
   const bool cubic = passed.begin_slopes && own_[k].description().capabilities.output_derivatives &&
-                     way.pieces[way.count - 1].wanted == Wanted::values_and_derivatives;
+                     levels_[way.count - 1].calls[k].wanted == Wanted::values_and_derivatives;
   const Hold& hold = cubic ? Hold::hermite : Hold::foh;
   const double h = passed.step.size();
   if (out.size() > 0) ways_[k].interpolated = cubic && way.interpolated != 'l' ? 'c' : 'l';
@@ -168,7 +177,7 @@ void PassedWay::interpolate(std::size_t k, const PassedStep& passed,
   }
   const auto end = own_[k].states();
   for (std::size_t i = 0; i < std::min(end.size(), states.size()); ++i) {
-    const double begin = way.pieces.front().states[i];
+    const double begin = levels_[0].states[states.first + i];
     for (PassedPoint& point : points)
       point.states[states.first + i] =
           begin + (end[i] - begin) * ((point.time - passed.step.begin) / h);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,10 +35,10 @@ class PassedWay {
   /// One call of `advance`.
   struct Piece {
     MacroStep step;
-    std::vector<Polynomial> inputs;
-    std::vector<double> states;  ///< at its begin
-    InputContinuity continuity = InputContinuity::broken;
-    Wanted wanted = Wanted::values;
+    InputContinuity continuity;
+    Wanted wanted;
+    std::span<const Polynomial> inputs;
+    std::span<const double> states;  ///< at its begin
   };
 
   PassedWay(OwnSubsystems& own, const RankLayout& layout);
@@ -51,11 +52,9 @@ class PassedWay {
   void note(std::size_t k, const MacroStep& step, std::span<const Polynomial> inputs,
             InputContinuity continuity, Wanted wanted);
 
-  /// What was noted of own subsystem k since then.
-  std::span<const Piece> pieces(std::size_t k) const {
-    return ways_.empty() ? std::span<const Piece>()
-                         : std::span(ways_[k].pieces).first(ways_[k].count);
-  }
+  /// How many calls were noted of own subsystem k since then, and the i-th one.
+  std::size_t count(std::size_t k) const { return ways_.empty() ? 0 : ways_[k].count; }
+  Piece piece(std::size_t k, std::size_t i) const;
 
   /// Fills the points, whose times lie within the macro-step and ascend, before anything happens at
   /// its end.
@@ -66,9 +65,19 @@ class PassedWay {
 
  private:
   struct Way {
-    std::vector<Piece> pieces;
-    std::size_t count = 0;  ///< of pieces that count
-    char interpolated = 0;  ///< 'c' by cubics, 'l' by lines
+    std::uint32_t count = 0;  ///< of pieces that count
+    char interpolated = 0;    ///< 'c' by cubics, 'l' by lines
+  };
+  struct Call {
+    MacroStep step;
+    InputContinuity continuity = InputContinuity::broken;
+    Wanted wanted = Wanted::values;
+  };
+  /// The i-th pieces of all subsystems: inputs and states as the rank's arrays have them.
+  struct Level {
+    std::vector<Call> calls;
+    std::vector<Polynomial> inputs;
+    std::vector<double> states;
   };
 
   void take_inputs(std::size_t k, std::span<PassedPoint> points);
@@ -76,7 +85,7 @@ class PassedWay {
   std::size_t go_again(std::size_t k, std::span<PassedPoint> points);
   bool advance_to(std::size_t k, double begin, PassedPoint& point);
   void interpolate(std::size_t k, const PassedStep& passed, std::span<PassedPoint> points);
-  const Piece& piece_at(std::size_t k, double time) const;
+  std::size_t piece_at(std::size_t k, double time) const;
   void move_inputs(const Piece& piece, double begin);
   bool is_saved_at_begin(std::size_t k) const;
 
@@ -84,6 +93,7 @@ class PassedWay {
   const RankLayout& layout_;
   bool wanted_ = false, saved_ = false;
   std::vector<Way> ways_;            ///< made when they are first wanted
+  std::vector<Level> levels_;        ///< the same
   std::vector<Polynomial> moved_;    ///< scratch
   std::vector<Sample> end_outputs_;  ///< scratch
   std::vector<double> states_;       ///< scratch

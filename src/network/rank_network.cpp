@@ -76,7 +76,7 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       jumps_(continuous_outputs_of_black_boxes(own_)),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
       way_(own_, layout_),
-      inner_(own_, layout_, way_, settings),
+      inner_(own_, batches_, layout_, way_, settings),
       scanned_(own_, layout_, network) {
   for (std::size_t k = 0; k < n_own(); ++k) {
     use_.tell(k, own_[k]);
@@ -368,6 +368,7 @@ void RankNetwork::touch_owner(std::size_t input) {
 
 Counters RankNetwork::counters(std::size_t k) const {
   Counters result = own_.counters(k);
+  result.rhs_evaluations += inner_.evaluations(k);
   result.restarts = touched_.restarts(k);
   result.wall_time = clock_.time(k, Work::advance);
   result.linearize_time = clock_.time(k, Work::linearize);

@@ -13,20 +13,18 @@ Sizes::Sizes(const std::vector<double>& nominal)
   std::copy(nominal.begin(), nominal.end(), numbers_.end() - static_cast<std::ptrdiff_t>(count_));
 }
 
-void Sizes::see(std::span<const Sample> samples, double h) {
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (is_nominal(i)) {
-      continue;
-    }
-    const double magnitude = std::abs(samples[i].value);
-    double& most = largest()[i];
-    if (magnitude > most && magnitude >= smallest_size && std::isfinite(magnitude)) {
-      most = magnitude;
-    }
-    const double expected = h * std::abs(samples[i].derivative);
-    const bool tells = expected >= smallest_size && std::isfinite(expected);
-    numbers_[i] = most > 0.0 || !tells ? most : expected;
+void Sizes::see(std::size_t i, const Sample& sample, double h) {
+  if (is_nominal(i)) {
+    return;
   }
+  const double magnitude = std::abs(sample.value);
+  double& most = largest()[i];
+  if (magnitude > most && magnitude >= smallest_size && std::isfinite(magnitude)) {
+    most = magnitude;
+  }
+  const double expected = h * std::abs(sample.derivative);
+  const bool tells = expected >= smallest_size && std::isfinite(expected);
+  numbers_[i] = most > 0.0 || !tells ? most : expected;
 }
 
 void Sizes::raise(std::span<const Sample> sizes) {

@@ -36,12 +36,17 @@ class Sizes {
   double operator[](std::size_t i) const { return numbers_[i]; }
   std::span<const double> values() const { return std::span(numbers_).first(count_); }
 
+  bool is_nominal(std::size_t i) const { return numbers_[2 * count_ + i] > 0.0; }
+
   /// Whether nothing is known but what the slope makes of it.
   bool only_expected(std::size_t i) const { return !is_nominal(i) && largest()[i] == 0.0; }
 
   /// The values at a communication point, and how fast they change: |slope| times `h` stands for
   /// what has been 0 so far.
-  void see(std::span<const Sample> samples, double h);
+  void see(std::span<const Sample> samples, double h) {
+    for (std::size_t i = 0; i < count_; ++i) see(i, samples[i], h);
+  }
+  void see(std::size_t i, const Sample& sample, double h);
 
   /// Sizes that are known otherwise, where they are larger than what was seen.
   void raise(std::span<const Sample> sizes);
@@ -56,7 +61,6 @@ class Sizes {
  private:
   const double* largest() const { return numbers_.data() + count_; }
   double* largest() { return numbers_.data() + count_; }
-  bool is_nominal(std::size_t i) const { return numbers_[2 * count_ + i] > 0.0; }
 
   std::size_t count_;
   /// Sizes, the largest magnitudes, and nominal values (0: not given); rollback copies them in

@@ -10,7 +10,8 @@
 namespace concord {
 
 /// Subsystems of one kind whose macro-steps are begun together, so that each `advance` that follows
-/// finds most of its work done (methods 16).
+/// finds most of its work done (methods 16). Rows have a value per member and lie one behind the
+/// other, variable by variable.
 class AdvanceBatch {
  public:
   virtual ~AdvanceBatch() = default;
@@ -18,8 +19,27 @@ class AdvanceBatch {
   /// All members are about to advance over this macro-step; `inputs`: those of all subsystems.
   virtual void begin(const MacroStep& step, std::span<const Polynomial> inputs) = 0;
 
-  /// What was begun counts no longer.
+  /// What was begun counts no longer, but for the way that members have gone.
   virtual void end() = 0;
+
+  /// The macro-step that was begun last: whether a member has come through it as one micro-step,
+  /// from where to where, and f there; valid until the next one.
+  struct Way {
+    MacroStep step;
+    std::span<const char> members;
+    std::span<const double> begin, end, begin_slopes, end_slopes;
+  };
+  virtual Way way() const = 0;
+
+  /// Rows of inputs in it; valid until the next call.
+  virtual std::span<const double> inputs_at(double tau) = 0;
+
+  /// f and g as members give them, which are no numbers where a member would fail. False where all
+  /// would.
+  virtual bool derivatives(double t, std::span<const double> x, std::span<const double> u,
+                           std::span<double> dxdt) = 0;
+  virtual bool outputs(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<double> y) = 0;
 };
 
 /// A subsystem, and where its inputs begin among those of all.

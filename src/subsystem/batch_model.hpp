@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "concord/ode_model.hpp"
+
 namespace concord {
 
 /// Models that are evaluated together, each with what is its own. Rows have a value per model and
@@ -15,9 +17,14 @@ class ModelBatch {
   /// Takes over what has changed in a model since. False where it fits no longer.
   virtual bool refresh(std::size_t model) = 0;
 
-  /// dxdt = f(t,x,u), with the bits that each model alone gives.
+  /// dxdt = f(t,x,u), y = g(t,x,u) and dydt along a motion, with the bits that each model alone
+  /// gives.
   virtual void derivatives(double t, std::span<const double> x, std::span<const double> u,
                            std::span<double> dxdt) = 0;
+  virtual void outputs(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<double> y) = 0;
+  virtual void output_slopes(double t, std::span<const double> x, std::span<const double> u,
+                             const Motion& motion, std::span<double> dydt) = 0;
 };
 
 /// A model that can be evaluated together with others of its kind (methods 16).

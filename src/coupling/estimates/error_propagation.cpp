@@ -30,6 +30,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       constraints_(subsystems),
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
+      looks_between_(closely &&
+                     (subsystems.network().has_loops() || subsystems.network().has_constraints())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -38,8 +40,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
-  const Network& network = subsystems.network();
-  if (consistent || (closely && (network.has_loops() || network.has_constraints()))) {
+  if (consistent || looks_between_) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
@@ -391,7 +392,7 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
 /// s^3 (1 - s)^3, is at most 1.9 and 2.2 times that.
 bool ErrorPropagation::look_between(const Disturbance& disturbance) {
   constexpr double over_mean = 2.0;
-  if (!closely_ || !direct_) return true;
+  if (!looks_between_) return true;
   largest_.assign(disturbance.between.begin(), disturbance.between.end());
   for (std::size_t j = 0; j < largest_.size(); ++j) {
     const double unseen = over_mean * disturbance.mean[j];

@@ -191,7 +191,7 @@ class ErrorPropagation {
   bool closely_, small_;
   ConstraintRows constraints_;
   InputSystem over_interval_;  ///< K = Part::gain
-  bool consistent_;
+  bool consistent_, looks_between_;
   std::optional<InputSystem> direct_;  ///< K = D, of loops and constraints, too
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_, largest_, between_;

@@ -47,7 +47,7 @@ std::size_t count_scanned(const RankNetwork& subsystems, std::span<const std::si
 /// The outputs at a share of the macro-step, with these inputs. Whether that works.
 bool follow_to(RankNetwork& subsystems, std::size_t k, double share,
                std::span<const Polynomial> inputs, std::span<Sample> outputs) {
-  const MacroStep& step = subsystems.passed_way().pieces(k)[0].step;
+  const MacroStep step = subsystems.passed_way().piece(k, 0).step;
   const MacroStep until{step.begin, step.begin + share * step.size()};
   Outcome outcome = Outcome::failed;
   const auto thrown = subsystems.asking(
@@ -58,7 +58,8 @@ bool follow_to(RankNetwork& subsystems, std::size_t k, double share,
 /// What outputs are sums of half way, |g_u| |u|; 0 where nobody knows.
 std::vector<double> terms_of(RankNetwork& subsystems, std::size_t k) {
   constexpr double little = 1e-6, half_way = 0.5;
-  std::vector<Polynomial> inputs = subsystems.passed_way().pieces(k)[0].inputs;
+  const auto given = subsystems.passed_way().piece(k, 0).inputs;
+  std::vector<Polynomial> inputs(given.begin(), given.end());
   std::vector<Sample> usual(subsystems.outputs_of(k).size()), moved(usual.size());
   std::vector<double> terms(usual.size(), 0.0);
   if (!follow_to(subsystems, k, half_way, inputs, usual)) return terms;
@@ -81,15 +82,15 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
                 const InnerPoints::Rows& rows, std::span<Sample> beside) {
   constexpr double gauss = 0.28867513459481288;  // sqrt(3)/6
   constexpr double cancels = 0.25;
-  const auto pieces = subsystems.passed_way().pieces(k);
-  if (pieces.size() != 1) return;
+  if (subsystems.passed_way().count(k) != 1) return;
+  const PassedWay::Piece piece = subsystems.passed_way().piece(k, 0);
   const IndexRange out = subsystems.outputs_of(k);
   std::vector<Sample> there(out.size());
   std::vector<double> sums(out.size()), magnitudes(out.size());
   const auto n = static_cast<double>(cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
-    if (!follow_to(subsystems, k, s, pieces[0].inputs, there)) return;
+    if (!follow_to(subsystems, k, s, piece.inputs, there)) return;
     for (std::size_t o = 0; o < sums.size(); ++o) {
       const auto node = [&](std::size_t p) { return rows[p][out.first + o].value; };
       const double beside_cubic = (there[o].value - LobattoPoints::cubic(node, s)) / (2.0 * n);
@@ -318,7 +319,7 @@ double InsideErrors::in_tolerances(double h, const Trial& trial) {
 void InsideErrors::find_noise() {
   std::ranges::fill(beside_, Sample{});
   for (const std::size_t k : followers_) {
-    if (subsystems_.passed_way().pieces(k).size() != 1) continue;
+    if (subsystems_.passed_way().count(k) != 1) continue;
     const std::vector<double> terms = terms_of(subsystems_, k);
     const std::size_t first = subsystems_.outputs_of(k).first;
     for (std::size_t o = 0; o < terms.size(); ++o) beside_[first + o].value = norm_.noise(terms[o]);

@@ -30,9 +30,10 @@ class EquationsBatch : public ModelBatch {
   /// dxdt = f, y = g, as those of the members.
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
-  void outputs(double t, std::span<const double> x, std::span<const double> u, std::span<double> y);
+  void outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override;
   void output_slopes(double t, std::span<const double> x, std::span<const double> u,
-                     const Motion& motion, std::span<double> dydt);
+                     const Motion& motion, std::span<double> dydt) override;
   /// False, and nothing is filled, where the programs of second derivatives are not the same: then
   /// each member is to be asked.
   bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,

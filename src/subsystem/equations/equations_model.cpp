@@ -76,12 +76,12 @@ OdeInterface make_interface(const EquationsDescription& description) {
   return result;
 }
 
-/// None where nothing ever happens.
-std::optional<EquationEvents> events_of(const SmoothEquations& equations,
-                                        const EquationsDescription& description) {
+/// Null where nothing ever happens.
+std::unique_ptr<EquationEvents> events_of(const SmoothEquations& equations,
+                                          const EquationsDescription& description) {
   const EquationPlaces& places = equations.places();
   if (places.relations == 0 && equations.conditions().empty()) {
-    return std::nullopt;
+    return nullptr;
   }
   const ExpressionNames& names = equations.names();
   const Expression zero = number_node(0.0);
@@ -96,11 +96,13 @@ std::optional<EquationEvents> events_of(const SmoothEquations& equations,
   for (const Number& entry : description.discrete) {
     discrete.push_back(*entry.value);
   }
-  return EquationEvents(places, equations.relations(), equations.conditions(), discrete,
-                        {ExpressionList::of_trees(sides, names, places.all()),
-                         ExpressionList::of_trees(equations.whens(), names, places.all()),
-                         ExpressionList::of_trees(relation_guards(equations), names, places.all()),
-                         std::move(linear)});
+  return std::make_unique<EquationEvents>(
+      places, equations.relations(), equations.conditions(), discrete,
+      EquationEvents::Lists{
+          ExpressionList::of_trees(sides, names, places.all()),
+          ExpressionList::of_trees(equations.whens(), names, places.all()),
+          ExpressionList::of_trees(relation_guards(equations), names, places.all()),
+          std::move(linear)});
 }
 
 constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();

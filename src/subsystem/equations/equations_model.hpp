@@ -59,7 +59,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
                          const InputMotion& motion, std::span<double> d2ydt2) override;
 
-  bool has_events() const override { return events_.has_value(); }
+  bool has_events() const override { return events_ != nullptr; }
   std::size_t indicator_count() const override { return events_ ? events_->indicator_count() : 0; }
   void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<Indicator> z) override {
@@ -119,7 +119,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   mutable std::shared_ptr<const ColumnPattern> pattern_;         ///< once it has been asked for
   mutable std::shared_ptr<const LinearPattern> linear_pattern_;  ///< the same
   std::optional<Evaluation> curvatures_;                         ///< once they have been asked for
-  std::optional<EquationEvents> events_;
+  std::unique_ptr<EquationEvents> events_;                       ///< null: nothing ever happens
   std::vector<double> direction_;
   unsigned changes_ = 0;  ///< of constants and of what is held
 };

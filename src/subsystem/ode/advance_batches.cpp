@@ -12,21 +12,6 @@ namespace {
 /// other number nothing is won.
 constexpr std::size_t most_members = 128, fewest_members = 4;
 
-class WholeStepBatch final : public AdvanceBatch {
- public:
-  WholeStepBatch(const ErkPair& pair, std::vector<WholeSteps::Member> members)
-      : steps_(pair, std::move(members)) {}
-
-  WholeSteps& steps() { return steps_; }
-  void begin(const MacroStep& step, std::span<const Polynomial> inputs) override {
-    steps_.take(step, inputs);
-  }
-  void end() override { steps_.forget(); }
-
- private:
-  WholeSteps steps_;
-};
-
 /// Members of one batch to be.
 struct Group {
   const ErkPair* pair;
@@ -74,9 +59,9 @@ std::vector<SubsystemBatch> make_advance_batches(std::span<const BatchCandidate>
   std::vector<SubsystemBatch> result;
   for (Group& group : groups_of(subsystems)) {
     if (group.members.size() < fewest_members) continue;
-    auto batch = std::make_unique<WholeStepBatch>(*group.pair, std::move(group.members));
+    auto batch = std::make_unique<WholeSteps>(*group.pair, std::move(group.members));
     for (std::size_t lane = 0; lane < group.rhs.size(); ++lane)
-      group.rhs[lane]->take_from({batch->steps(), lane});
+      group.rhs[lane]->take_from({*batch, lane});
     result.push_back({std::move(batch), std::move(group.positions)});
   }
   return result;

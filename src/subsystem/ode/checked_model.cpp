@@ -23,9 +23,10 @@ std::size_t first_bad(std::span<const double> values) {
 
 bool all_finite(std::span<const double> values) { return first_bad(values) == values.size(); }
 
-/// They are few: a call of memmove costs more than it moves.
-void copy(std::span<const double> from, std::vector<double>& to) {
-  for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+/// Returns the place behind. They are few: a call of memmove costs more than it moves.
+double* copy(std::span<const double> from, double* to) {
+  for (const double value : from) *to++ = value;
+  return to;
 }
 
 }  // namespace
@@ -46,11 +47,8 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians),
       gives_output_curvatures_(model_->interface().output_curvatures) {
-  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end}) {
-    known->x.resize(state_count());
-    known->u.resize(input_count());
-    known->f.resize(state_count());
-  }
+  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
+    known->x_u_f.resize(2 * state_count() + input_count());
 }
 
 /// What is remembered at an event belongs to its other side. Where the interval is what it was, the
@@ -97,7 +95,7 @@ bool CheckedModel::confine(double& t) {
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
   if (const Known* const known = known_at(t, x, u)) {
-    std::ranges::copy(known->f, dxdt.begin());
+    copy(std::span(known->x_u_f).last(dxdt.size()), dxdt.data());
     return true;
   }
   if (Advancing::too_long()) [[unlikely]] {
@@ -141,20 +139,21 @@ void CheckedModel::forget() {
 /// Null: nothing is remembered there.
 const CheckedModel::Known* CheckedModel::known_at(double t, std::span<const double> x,
                                                   std::span<const double> u) const {
-  const auto is = [&](const Known& known) {
-    return t == known.t && same_bits(x, known.x) && same_bits(u, known.u);
-  };
-  if (is(memory_.latest)) return &memory_.latest;
-  if (is(memory_.at_begin)) return &memory_.at_begin;
-  return is(memory_.at_end) ? &memory_.at_end : nullptr;
+  for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
+    if (is_at(*known, t, x, u)) return known;
+  return nullptr;
+}
+
+bool CheckedModel::is_at(const Known& known, double t, std::span<const double> x,
+                         std::span<const double> u) const {
+  return t == known.t && same_bits(x, known.x_u_f) &&
+         same_bits(u, std::span(known.x_u_f).subspan(x.size()));
 }
 
 void CheckedModel::remember(Known& known, double t, std::span<const double> x,
                             std::span<const double> u, std::span<const double> dxdt) {
   known.t = t;
-  copy(x, known.x);
-  copy(u, known.u);
-  copy(dxdt, known.f);
+  copy(dxdt, copy(u, copy(x, known.x_u_f.data())));
 }
 
 bool CheckedModel::g(double t, std::span<const double> x, std::span<const double> u,

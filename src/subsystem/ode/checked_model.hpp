@@ -148,9 +148,10 @@ class CheckedModel {
   /// One remembered evaluation of f.
   struct Known {
     double t = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> x, u, f;
+    std::vector<double> x_u_f;  ///< one behind the other
 
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, t, x, u, f); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, t, x_u_f); }
+    int memory_version() const { return 2; }
   };
 
   /// What evaluations leave behind, beside their count.
@@ -161,6 +162,8 @@ class CheckedModel {
   };
 
   const Known* known_at(double t, std::span<const double> x, std::span<const double> u) const;
+  bool is_at(const Known& known, double t, std::span<const double> x,
+             std::span<const double> u) const;
   static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> dxdt);
   void remember(double t, std::span<const double> x, std::span<const double> u,

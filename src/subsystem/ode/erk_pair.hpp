@@ -60,6 +60,10 @@ class ErkStages {
     return std::span(slopes_).subspan(stage * row_, row_);
   }
 
+  std::span<const double> slopes(std::size_t stage) const {
+    return std::span(slopes_).subspan(stage * row_, row_);
+  }
+
   /// Where f is wanted for a stage behind the first one; valid until the next call.
   std::span<const double> point(std::size_t stage, std::span<const double> sizes,
                                 std::span<const double> x);

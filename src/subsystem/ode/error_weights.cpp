@@ -40,4 +40,14 @@ double ErrorWeights::magnitude(std::size_t i, double value) const {
   return sizes_[i] > 0.0 ? std::max(std::abs(value), sizes_[i]) : 0.0;
 }
 
+double weighted_norm(std::span<const double> values, std::span<const double> weights) {
+  if (values.empty()) return 0.0;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double weighted = values[i] * weights[i];
+    sum += weighted * weighted;
+  }
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
 }  // namespace concord

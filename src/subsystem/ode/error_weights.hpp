@@ -34,4 +34,7 @@ class ErrorWeights {
   std::vector<double> sizes_, absolute_;
 };
 
+/// Root mean square of values times weights.
+double weighted_norm(std::span<const double> values, std::span<const double> weights);
+
 }  // namespace concord

@@ -13,8 +13,6 @@ namespace concord {
 
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
-
 /// Of an attempt that failed, and after the first failure at the same point.
 constexpr double smallest_shrinking = 0.1, shrinking_again = 0.3;
 constexpr int most_failures = 20;
@@ -30,7 +28,6 @@ class ExplicitSteps final : public OneStepPair {
       : rhs_(rhs),
         driver_(std::move(driver)),
         usual_(erk_pair(rhs.weights().tolerance().relative), 1, rhs.state_count()),
-        orders_{order_of(usual_.pair()), order_of(long_erk_pair())},
         sizes_(rhs.state_count()),
         x_(rhs.state_count()),
         weights_(rhs.state_count()),
@@ -38,7 +35,6 @@ class ExplicitSteps final : public OneStepPair {
         error_(rhs.state_count()) {}
 
   const char* name() const override { return "erk"; }
-  const std::array<Order, 2>* orders() const override { return &orders_; }
   void take_order(bool high) override;
   void begin(double tau, double first_size, double smallest_size) override {
     tau_ = tau;
@@ -56,17 +52,14 @@ class ExplicitSteps final : public OneStepPair {
   int take(double end);
   int attempt(double end, bool last);
   int evaluate_stages(double end, bool last);
-  double norm(std::span<const double> values) const;
+  double norm(std::span<const double> values) const { return weighted_norm(values, weights_); }
   void accept(double end, bool last);
-
-  static Order order_of(const ErkPair& pair) { return {pair.evaluations(), pair.embedded_order()}; }
 
   RightHandSide& rhs_;
   Driver driver_;
   ErkStages usual_;
   std::unique_ptr<ErkStages> long_;  ///< made when it is first wanted
   ErkStages* stages_ = &usual_;
-  std::array<Order, 2> orders_;
   std::vector<double> sizes_;  ///< the same of each state: their loops are the inner ones
   std::vector<double> x_, weights_;
   std::vector<double> next_, error_;  ///< where the last attempt ended
@@ -90,9 +83,9 @@ int ExplicitSteps::evolve(double end) {
 /// One micro-step, after as many failed attempts as it takes.
 int ExplicitSteps::take(double end) {
   rhs_.weights().weigh(x_, driver_.multiple_of_tolerance(), weights_);
-  if (eps * norm(x_) > 1.0) return ARK_TOO_MUCH_ACC;
+  if (is_beyond_rounding(norm(x_))) return ARK_TOO_MUCH_ACC;
   for (int failures = 0;;) {
-    const bool last = size_ >= (end - tau_) * (1.0 - 4.0 * eps);
+    const bool last = comes_to_end(size_, end - tau_);
     if (last) size_ = end - tau_;
     if (const int code = attempt(end, last); code != RightHandSide::ok)
       return code == RightHandSide::recoverable ? ARK_UNREC_RHSFUNC_ERR : ARK_RHSFUNC_FAIL;
@@ -113,15 +106,6 @@ int ExplicitSteps::take(double end) {
 }
 
 int ExplicitSteps::attempt(double end, bool last) {
-  const WholeStep& whole = rhs_.whole_step();
-  if (tau_ == 0.0 && last && whole.is(stages_->pair(), size_, x_) &&
-      rhs_.allows(stages_->pair().stages())) {
-    whole.end(next_);
-    whole.error(error_);
-    whole.first_slopes(stages_->slopes(0));
-    rhs_.take_over(whole, x_, stages_->slopes(0), !std::exchange(knows_slopes_, true));
-    return RightHandSide::ok;
-  }
   if (!std::exchange(knows_slopes_, true))
     if (const int code = rhs_.evaluate(tau_, x_, stages_->slopes(0)); code != RightHandSide::ok)
       return code;
@@ -143,16 +127,6 @@ int ExplicitSteps::evaluate_stages(double end, bool last) {
       return code;
   }
   return RightHandSide::ok;
-}
-
-double ExplicitSteps::norm(std::span<const double> values) const {
-  if (values.empty()) return 0.0;
-  double sum = 0.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double weighted = values[i] * weights_[i];
-    sum += weighted * weighted;
-  }
-  return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 void ExplicitSteps::accept(double end, bool last) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,7 +45,6 @@ struct OdeMemory {
 /// What the first trial of a macro-step gave where it continued a multistep history, which trials
 /// after it don't have: the same inputs must give the same again.
 struct FirstTrial {
-  bool known = false;
   MacroStep step;
   std::vector<Polynomial> inputs;
   std::vector<double> x, errors;
@@ -53,19 +53,19 @@ struct FirstTrial {
 
 /// Of macro-steps, between `save` and `restore`.
 struct OdeTrials {
-  bool was_repeated = false;   ///< the macro-step before the last save
-  bool repeating = false;      ///< restored since the last save
-  bool next_is_first = false;  ///< advance since the last save
-  FirstTrial first;
+  bool was_repeated = false;          ///< the macro-step before the last save
+  bool repeating = false;             ///< restored since the last save
+  bool next_is_first = false;         ///< advance since the last save
+  std::unique_ptr<FirstTrial> first;  ///< null: it tells nothing
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, was_repeated, repeating, next_is_first);
-    if (archive.reading()) first.known = false;
+    if (archive.reading()) first.reset();
   }
   void save() {
     was_repeated = std::exchange(repeating, false);
     next_is_first = true;
-    first.known = false;
+    first.reset();
   }
   void restore() {
     repeating = true;

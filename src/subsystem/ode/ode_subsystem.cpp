@@ -16,6 +16,7 @@
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
 #include "subsystem/sparse_linearization.hpp"
+#include "support/scratch.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -23,6 +24,12 @@ namespace {
 
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
+
+std::span<const double> values_of(std::span<const Sample> inputs, Scratch& scratch) {
+  const std::span<double> result = scratch.numbers(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) result[i] = inputs[i].value;
+  return result;
+}
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
@@ -48,7 +55,7 @@ class OdeSubsystem final : public Subsystem,
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
   Outcome output_curvatures(std::span<const Sample> inputs, std::span<double> result) override {
-    return checked(derivatives_.output_curvatures(now_.t, now_.h, now_.x, inputs, result));
+    return checked(derivatives().output_curvatures(now_.t, now_.h, now_.x, inputs, result));
   }
   std::span<const double> states() const override { return now_.x; }
   std::span<const double> integration_errors() const override { return errors_; }
@@ -64,7 +71,8 @@ class OdeSubsystem final : public Subsystem,
   Outcome outputs_at(const StatePoint& point, std::span<Sample> outputs) override;
   Outcome linearize_at(const StatePoint& point, Linearization& result) override;
   Outcome output_curvatures_at(const StatePoint& point, std::span<double> result) override {
-    return checked(derivatives_.output_curvatures(point.t, point.h, point.x, point.inputs, result));
+    return checked(
+        derivatives().output_curvatures(point.t, point.h, point.x, point.inputs, result));
   }
   /// A model that is told of micro-steps does not go back over them.
   bool retraces() const override { return hybrid_ == nullptr || !hybrid_->wants_completed_steps(); }
@@ -97,7 +105,7 @@ class OdeSubsystem final : public Subsystem,
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
@@ -109,13 +117,6 @@ class OdeSubsystem final : public Subsystem,
   }
 
  private:
-  /// Kept for their storage only.
-  struct Scratch {
-    explicit Scratch(const SubsystemDescription& description);
-
-    std::vector<double> x_end, u;
-  };
-
   PointSizes sizes() const { return {now_.states.values(), now_.inputs.values()}; }
   void begin();
   void weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs);
@@ -129,9 +130,9 @@ class OdeSubsystem final : public Subsystem,
   History usable_history(InputContinuity continuity);
   void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
-  Outcome run(double h, History history);
   std::string remedy() const;
   Outcome checked(bool ok);
+  PointDerivatives derivatives() { return {model_, learnt_}; }
   void see(std::span<const Sample> inputs);
 
   SubsystemSettings settings_;
@@ -141,14 +142,14 @@ class OdeSubsystem final : public Subsystem,
   RightHandSide rhs_;
   std::unique_ptr<HybridEvents> own_events_;  ///< of hybrid_, for events_
   std::unique_ptr<OdeEvents> events_;         ///< where the network takes part in them
-  PointDerivatives derivatives_;
+  LearntDerivatives learnt_;
   StateSizes sizes_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   bool followed_ = false;  ///< in the last macro-step, which others have integrated
-  OdeMemory now_, saved_;
-  OdeMemory aside_;  ///< kept for its storage only
+  OdeMemory now_;
+  std::optional<OdeMemory> saved_;  ///< once anything was
   /// Where the last way back has ended, of macro-steps since the last advance; not a number:
   /// nowhere.
   double retraced_to_ = std::numeric_limits<double>::quiet_NaN();
@@ -156,7 +157,6 @@ class OdeSubsystem final : public Subsystem,
   SetParameters parameters_;
   std::vector<double> errors_;      ///< of the last macro-step
   std::vector<Sample> end_inputs_;  ///< those that led to the communication point
-  Scratch scratch_;
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
@@ -166,28 +166,21 @@ OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<Ode
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
       rhs_(model_, settings.tolerance),
-      derivatives_(model_),
-      sizes_(description_, model_, rhs_.weights()),
+      sizes_(model_, rhs_.weights()),
       now_(description_),
-      saved_(description_),
-      aside_(description_),
-      end_inputs_(description_.inputs.size()),
-      scratch_(description_) {
+      end_inputs_(description_.inputs.size()) {
   if (hybrid_ != nullptr)
     own_events_ = std::make_unique<HybridEvents>(*hybrid_);
   else if (description_.events)
     events_ = std::make_unique<OdeEvents>(dynamic_cast<EventModel&>(model_.native()), model_, rhs_);
 }
 
-OdeSubsystem::Scratch::Scratch(const SubsystemDescription& description)
-    : x_end(description.states.size()), u(description.inputs.size()) {}
-
 void OdeSubsystem::start(const MacroStep& first, double stop) {
   if (started_) throw std::logic_error("subsystem '" + description_.name + "' was started twice");
   started_ = true;
   now_.t = first.begin;
   now_.h = first.size();
-  now_.x.reserve(scratch_.x_end.size());
+  now_.x.reserve(description_.states.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
   now_.rounding = sizes_.fresh_rounding();
   if (events_) events_->start(now_.t, now_.x, description_.inputs);
@@ -197,9 +190,10 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
 
 Outcome OdeSubsystem::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
-  std::ranges::transform(inputs, scratch_.u.begin(), &Sample::value);
+  Scratch scratch;
+  const std::span<const double> u = values_of(inputs, scratch);
   end_inputs_.assign(inputs.begin(), inputs.end());
-  const auto end = [&](double) { hybrid_->end_initialization(scratch_.u, now_.x); };
+  const auto end = [&](double) { hybrid_->end_initialization(u, now_.x); };
   if (!model_.attempt(now_.t, end)) return checked(false);
   model_.forget();
   begin();
@@ -216,7 +210,6 @@ void OdeSubsystem::begin() {
   make_integrator();
   may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
   sizes_.note_rising(now_);
-  saved_ = now_;
 }
 
 EventHandling OdeSubsystem::handling() const {
@@ -247,7 +240,9 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
     events_->search().pass(step.size());
   }
   arrive(step, inputs);
-  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
+  return rhs_.whole_step().outputs(wanted, outputs)
+             ? Outcome::ok
+             : checked(derivatives().outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
 }
 
 void OdeSubsystem::arrive(const MacroStep& step, std::span<const Polynomial> inputs) {
@@ -261,6 +256,7 @@ Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> 
                              const IntegratedWay& way) {
   ++counters_.advances;
   followed_ = true;
+  rhs_.whole_step().forget_way();
   retraced_to_ = std::numeric_limits<double>::quiet_NaN();
   sizes_.see(now_, step.size(), [&](std::size_t i) { return inputs[i].at(0.0); });
   now_.begin = step.begin;
@@ -279,35 +275,41 @@ Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> 
 Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomial> inputs,
                                 InputContinuity continuity) {
   followed_ = false;
+  rhs_.whole_step().forget_way();
   retraced_to_ = std::numeric_limits<double>::quiet_NaN();
-  if (is_first_trial(step, inputs)) {
-    now_.x = trials_.first.x;
-    errors_ = trials_.first.errors;
-    if (events_) events_->search().take(trials_.first.way);
+  if (trials_.first && is_first_trial(step, inputs)) {
+    now_.x = trials_.first->x;
+    errors_ = trials_.first->errors;
+    if (events_) events_->search().take(trials_.first->way);
     ++now_.rounding.macro_steps;
     return Outcome::ok;
   }
   const History history = usable_history(continuity);
   const double h = step.size();
   rhs_.begin_step(step, inputs);
-  for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](0.0);
-  sizes_.weigh(now_, h, scratch_.u, inputs);
-  Outcome outcome = run(h, history);
+  Scratch scratch;
+  const std::span<double> u = scratch.numbers(inputs.size());
+  const std::span<double> x_end = scratch.numbers(now_.x.size());
+  const std::span<double> sizes = scratch.numbers(now_.x.size());
+  for (std::size_t i = 0; i < u.size(); ++i) u[i] = inputs[i](0.0);
+  sizes_.weigh(now_, h, u, inputs, sizes);
+  Outcome outcome = integrator_->integrate(h, history, now_.x, x_end);
   for (int pass = 1; pass < most_passes && outcome == Outcome::ok && may_repeat_; ++pass) {
-    if (!sizes_.weigh_again(now_, step, scratch_.u, scratch_.x_end, inputs)) break;
-    outcome = run(h, History::discard);
+    if (!sizes_.weigh_again(now_, step, u, x_end, inputs, sizes)) break;
+    outcome = integrator_->integrate(h, History::discard, now_.x, x_end);
   }
   ++now_.rounding.macro_steps;
   counters_.micro_steps = integrator_->micro_steps();
   counters_.rhs_evaluations = model_.rhs_evaluations();
-  if (outcome == Outcome::failed)
+  if (outcome == Outcome::failed) {
     failure_ = integrator_->failure() + remedy();
-  else
-    now_.x.swap(scratch_.x_end);
-  if (outcome == Outcome::ok) {
-    errors_.assign(integrator_->local_errors().begin(), integrator_->local_errors().end());
-    keep_first_trial(step, inputs);
+    return outcome;
   }
+  rhs_.whole_step().note_way(now_.x, x_end);
+  std::ranges::copy(x_end, now_.x.begin());
+  const std::span<const double> errors = integrator_->local_errors();
+  errors_.assign(errors.begin(), errors.end());
+  keep_first_trial(step, inputs);
   return outcome;
 }
 
@@ -321,19 +323,15 @@ History OdeSubsystem::usable_history(InputContinuity continuity) {
 
 void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) {
   if (!std::exchange(trials_.next_is_first, false) || !integrator_->continued()) return;
-  trials_.first.known = true;
-  trials_.first.step = step;
-  trials_.first.inputs.assign(inputs.begin(), inputs.end());
-  trials_.first.x.assign(now_.x.begin(), now_.x.end());
-  trials_.first.errors = errors_;
-  if (events_) trials_.first.way = events_->search().way();
+  trials_.first = std::make_unique<FirstTrial>(
+      FirstTrial{step, {inputs.begin(), inputs.end()}, now_.x, errors_, {}});
+  if (events_) trials_.first->way = events_->search().way();
 }
 
 bool OdeSubsystem::is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const {
   const auto same = [](const Polynomial& a, const Polynomial& b) { return a.c == b.c; };
-  return trials_.first.known && step.begin == trials_.first.step.begin &&
-         step.end == trials_.first.step.end &&
-         std::equal(inputs.begin(), inputs.end(), trials_.first.inputs.begin(), same);
+  return step.begin == trials_.first->step.begin && step.end == trials_.first->step.end &&
+         std::equal(inputs.begin(), inputs.end(), trials_.first->inputs.begin(), same);
 }
 
 void OdeSubsystem::see(std::span<const Sample> inputs) {
@@ -356,10 +354,6 @@ std::string OdeSubsystem::remedy() const {
   }
 }
 
-Outcome OdeSubsystem::run(double h, History history) {
-  return integrator_->integrate(h, history, now_.x, scratch_.x_end);
-}
-
 Outcome OdeSubsystem::checked(bool ok) {
   counters_.rhs_evaluations = model_.rhs_evaluations();
   if (ok) return Outcome::ok;
@@ -369,48 +363,48 @@ Outcome OdeSubsystem::checked(bool ok) {
 
 Outcome OdeSubsystem::point_outputs(std::span<const Sample> inputs, Wanted wanted,
                                     std::span<Sample> outputs) {
-  return checked(derivatives_.outputs(now_.t, now_.h, now_.x, inputs, wanted, outputs));
+  return checked(derivatives().outputs(now_.t, now_.h, now_.x, inputs, wanted, outputs));
 }
 
 Outcome OdeSubsystem::state_derivatives(std::span<const Sample> inputs, std::span<double> result) {
-  std::ranges::transform(inputs, scratch_.u.begin(), &Sample::value);
-  return checked(model_.f(now_.t, now_.x, scratch_.u, result));
+  Scratch scratch;
+  return checked(model_.f(now_.t, now_.x, values_of(inputs, scratch), result));
 }
 
 Outcome OdeSubsystem::linearize(std::span<const Sample> inputs, Linearization& result) {
   see(inputs);
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), result));
+  return checked(derivatives().linearize(now_.t, now_.h, now_.x, inputs, sizes(), result));
 }
 
 Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
                                         const LinearPattern& pattern, Linearization& result) {
   see(inputs);
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize(now_.t, now_.h, now_.x, inputs, sizes(), pattern, result));
+  return checked(derivatives().linearize(now_.t, now_.h, now_.x, inputs, sizes(), pattern, result));
 }
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
   if (known.parameters != parameters_.times_set) return false;
   if (!model_.constant_jacobians()) see(inputs);
-  const bool keeps = derivatives_.keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
+  const bool keeps = derivatives().keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
   counters_.rhs_evaluations = model_.rhs_evaluations();
   return keeps;
 }
 
 Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> result) {
-  std::ranges::transform(point.inputs, scratch_.u.begin(), &Sample::value);
-  return checked(model_.f(point.t, point.x, scratch_.u, result));
+  Scratch scratch;
+  return checked(model_.f(point.t, point.x, values_of(point.inputs, scratch), result));
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
   result.parameters = parameters_.times_set;
-  return checked(derivatives_.linearize_at(point.t, point.x, point.inputs, sizes(), result));
+  return checked(derivatives().linearize_at(point.t, point.x, point.inputs, sizes(), result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {
   return checked(
-      derivatives_.outputs(point.t, point.h, point.x, point.inputs, point.wanted, outputs));
+      derivatives().outputs(point.t, point.h, point.x, point.inputs, point.wanted, outputs));
 }
 
 /// Where the model has handled an event on the way, it is another one by now.
@@ -424,17 +418,19 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
     if (step.begin != retraced_to_) way_back_->begin(followed_ ? nullptr : integrator_.get());
     retraced_to_ = step.end;
     return way_back_->follow(step, inputs, rhs_.weights(), states) &&
-           derivatives_.outputs(step.end, step.size(), states, way_back_->end_inputs(),
-                                Wanted::values, outputs);
+           derivatives().outputs(step.end, step.size(), states, way_back_->end_inputs(),
+                                 Wanted::values, outputs);
   });
   return good ? Outcome::ok : unable();
 }
 
 /// Where it has only been led, nothing else has asked for weights.
 void OdeSubsystem::weigh_aside(const MacroStep& step, std::span<const Polynomial> inputs) {
-  aside_ = now_;
-  for (std::size_t i = 0; i < scratch_.u.size(); ++i) scratch_.u[i] = inputs[i](step.size());
-  sizes_.weigh(aside_, step.size(), scratch_.u, inputs);
+  OdeMemory here = now_;
+  Scratch scratch;
+  const std::span<double> u = scratch.numbers(inputs.size());
+  for (std::size_t i = 0; i < u.size(); ++i) u[i] = inputs[i](step.size());
+  sizes_.weigh(here, step.size(), u, inputs, scratch.numbers(now_.x.size()));
 }
 
 /// Of a model that handles events itself those, too, that it has come to so.
@@ -450,7 +446,7 @@ double OdeSubsystem::next_event(std::span<const Sample> inputs) {
 
 Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
                              bool& changed, std::vector<Happening>& what) {
-  trials_.first.known = false;
+  trials_.first.reset();
   now_.seen = false;
   changed = false;
   if (pass == EventPass::happen && hybrid_ == nullptr && events_->is_quiet(now_.t, inputs, slack)) {
@@ -475,15 +471,16 @@ Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {
   parameters_.values.resize(description_.parameters.size());
   parameters_.values[parameter] = value;
   ++parameters_.times_set;
-  trials_.first.known = false;
+  trials_.first.reset();
   if (events_) events_->look_again();
   return hybrid_ != nullptr && started_ && !initializing() ? change_parameters() : Outcome::ok;
 }
 
 /// At the communication point, with the inputs that led to it.
 Outcome OdeSubsystem::change_parameters() {
-  std::ranges::transform(end_inputs_, scratch_.u.begin(), &Sample::value);
-  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, scratch_.u); };
+  Scratch scratch;
+  const std::span<const double> u = values_of(end_inputs_, scratch);
+  const auto change = [&](double t) { hybrid_->change_parameters(t, now_.x, u); };
   const bool good = model_.attempt(now_.t, change);
   model_.forget();
   return checked(good);
@@ -511,7 +508,7 @@ void OdeSubsystem::save() {
 }
 
 void OdeSubsystem::restore() {
-  now_ = saved_;
+  now_ = *saved_;
   trials_.restore();
   if (integrator_) integrator_->restore();
 }
@@ -543,7 +540,7 @@ bool OdeSubsystem::pass_model(Archive& archive) {
 bool OdeSubsystem::io(Archive& archive) {
   if (hybrid_ != nullptr && !pass_model(archive)) return false;
   if (events_) CONCORD_MEMBERS(archive, *events_);
-  CONCORD_MEMBERS(archive, now_, trials_, parameters_, counters_, derivatives_);
+  CONCORD_MEMBERS(archive, now_, trials_, parameters_, counters_, learnt_);
   if (integrator_) {
     archive.enter(*integrator_);
     integrator_->pass_course(archive);
@@ -573,7 +570,6 @@ bool OdeSubsystem::start_from(double t, std::span<const double> x,
     events_->start(now_.t, now_.x, description_.inputs);
   }
   sizes_.note_rising(now_);
-  saved_ = now_;
   return true;
 }
 

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "subsystem/ode/erk_pair.hpp"
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/one_step_pair.hpp"
 #include "subsystem/ode/order_choice.hpp"
+#include "support/scratch.hpp"
 
 namespace concord {
 
@@ -29,12 +31,12 @@ constexpr double replay_slack = 2.0;
 class OneStep final : public Integrator {
  public:
   using Make = std::unique_ptr<OneStepPair>(RightHandSide&, OneStepPair::Driver);
-  OneStep(RightHandSide& rhs, Make& make);
+  OneStep(RightHandSide& rhs, Make& make) : Integrator(rhs), make_(make) {}
 
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
   std::string failure() const override {
-    return integration_failure(method_->name(), rhs_, method_->explain(flag_), progress_.reached);
+    return integration_failure(pair_->name(), rhs_, pair_->explain(flag_), progress_.reached);
   }
   double reached() const override { return progress_.reached; }
   std::span<const double> local_errors() const override { return progress_.errors; }
@@ -55,10 +57,14 @@ class OneStep final : public Integrator {
 
  private:
   double adapt(double size, double error, int p);
-  void accepted(double tau);
-  void add_error();
+  void accepted(double tau, std::span<const double> error, double error_ratio);
+  void add_error(std::span<const double> error, double error_ratio);
+  OneStepPair& pair();
+  bool is_explicit() const { return &make_ == &make_explicit_steps; }
+  double multiple_of_tolerance() const { return replaying_ ? replay_slack : 1.0; }
+  bool take_whole(double h, std::span<const double> x_begin, std::span<double> x_end);
   int evolve(double h);
-  int try_macro_step(double h, std::span<const double> x_begin);
+  int try_macro_step(double h, std::span<const double> x_begin, std::span<double> x_end);
   void plan_accepted_sizes();
   bool retry_smaller(double h);
   void choose_order(double h);
@@ -89,7 +95,8 @@ class OneStep final : public Integrator {
     std::vector<double> errors;  ///< that accepted ones have left
   };
 
-  std::unique_ptr<OneStepPair> method_;
+  Make& make_;
+  std::unique_ptr<OneStepPair> pair_;  ///< made when it is first wanted
   Memory now_, saved_;
   Plan plan_;
   Progress progress_;
@@ -99,12 +106,14 @@ class OneStep final : public Integrator {
   int flag_ = ARK_SUCCESS;
 };
 
-OneStep::OneStep(RightHandSide& rhs, Make& make) : Integrator(rhs) {
+OneStepPair& OneStep::pair() {
+  if (pair_) return *pair_;
   OneStepPair::Driver driver;
   driver.adapt = [this](double size, double error, int p) { return adapt(size, error, p); };
-  driver.accepted = [this](double tau) { accepted(tau); };
-  driver.multiple_of_tolerance = [this] { return replaying_ ? replay_slack : 1.0; };
-  method_ = make(rhs, std::move(driver));
+  driver.accepted = [this](double tau) { accepted(tau, pair_->error(), pair_->error_ratio()); };
+  driver.multiple_of_tolerance = [this] { return multiple_of_tolerance(); };
+  pair_ = make_(rhs_, std::move(driver));
+  return *pair_;
 }
 
 /// The I controller: error, in units of the tolerance, grows with size^(p+1). The last micro-step
@@ -123,20 +132,18 @@ double OneStep::adapt(double size, double error, int p) {
   return progress_.optimal;
 }
 
-void OneStep::accepted(double tau) {
+void OneStep::accepted(double tau, std::span<const double> error, double error_ratio) {
   progress_.next_before = std::exchange(progress_.next, progress_.optimal);
   progress_.sizes.push_back(tau - progress_.reached);
   progress_.reached = tau;
-  add_error();
+  add_error(error, error_ratio);
 }
 
 /// Of the solution that goes on.
-void OneStep::add_error() {
+void OneStep::add_error(std::span<const double> estimate, double error_ratio) {
   const double relative = progress_.error * rhs_.weights().tolerance().relative;
-  const double of_estimate =
-      method_->error_ratio() * std::pow(relative, 1.0 / (progress_.order + 1));
+  const double of_estimate = error_ratio * std::pow(relative, 1.0 / (progress_.order + 1));
   const double share = std::min(1.0, of_estimate);
-  const std::span<const double> estimate = method_->error();
   for (std::size_t i = 0; i < estimate.size(); ++i) progress_.errors[i] += share * estimate[i];
 }
 
@@ -145,7 +152,7 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
   replaying_ = restored_ && plan_.h == h;
   if (!(now_.proposal > 0.0)) now_.proposal = h;
   const double first = now_.proposal;
-  flag_ = try_macro_step(h, x_begin);
+  flag_ = try_macro_step(h, x_begin, x_end);
   if (saves_ && !replaying_ && flag_ >= 0) {
     plan_.first = first;
     plan_.h = h;
@@ -153,11 +160,10 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
     if (some_rejected) {
       plan_accepted_sizes();
       replaying_ = true;
-      flag_ = try_macro_step(h, x_begin);
+      flag_ = try_macro_step(h, x_begin, x_end);
     }
   }
   rhs_.rethrow();
-  std::copy_n(method_->x().begin(), x_end.size(), x_end.begin());
   if (flag_ < 0) return Outcome::failed;
   now_.proposal = std::max(progress_.next, progress_.next_before);
   choose_order(h);
@@ -166,15 +172,16 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
 
 /// Who watches the way sees cubics between micro-steps, which may not be long.
 void OneStep::choose_order(double h) {
-  const auto* orders = method_->orders();
-  if (orders == nullptr || rhs_.is_watched()) return;
-  now_.proposal *= now_.order.conclude(*orders, rhs_.weights().tolerance().relative, h,
-                                       progress_.sizes.size(), now_.proposal);
+  if (!is_explicit() || rhs_.is_watched()) return;
+  const double rtol = rhs_.weights().tolerance().relative;
+  const auto order_of = [](const ErkPair& pair) {
+    return OneStepPair::Order{pair.evaluations(), pair.embedded_order()};
+  };
+  now_.proposal *= now_.order.conclude({order_of(erk_pair(rtol)), order_of(long_erk_pair())}, rtol,
+                                       h, progress_.sizes.size(), now_.proposal);
 }
 
-int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
-  std::copy(x_begin.begin(), x_begin.end(), method_->x().begin());
-  method_->take_order(now_.order.high() && !rhs_.is_watched());
+int OneStep::try_macro_step(double h, std::span<const double> x_begin, std::span<double> x_end) {
   progress_.reached = progress_.next = progress_.next_before = 0.0;
   progress_.sizes.clear();
   progress_.errors.assign(x_begin.size(), 0.0);
@@ -185,11 +192,40 @@ int OneStep::try_macro_step(double h, std::span<const double> x_begin) {
   else
     plan_.answers.clear();
   int flag = ARK_SUCCESS;
-  do {
-    flag = evolve(h);
-  } while (flag < 0 && retry_smaller(h));
+  if (!take_whole(h, x_begin, x_end)) {
+    std::copy(x_begin.begin(), x_begin.end(), pair().x().begin());
+    pair_->take_order(now_.order.high() && !rhs_.is_watched());
+    do {
+      flag = evolve(h);
+    } while (flag < 0 && retry_smaller(h));
+    std::copy_n(pair_->x().begin(), x_end.size(), x_end.begin());
+  }
   micro_steps_ += static_cast<std::int64_t>(progress_.sizes.size());
   return flag;
+}
+
+/// Where the pair would make the macro-step as one micro-step, which has been taken ahead for many
+/// subsystems, and its error is small enough.
+bool OneStep::take_whole(double h, std::span<const double> x_begin, std::span<double> x_end) {
+  const WholeStep& whole = rhs_.whole_step();
+  const ErkPair& usual = erk_pair(rhs_.weights().tolerance().relative);
+  const bool high = now_.order.high() && !rhs_.is_watched();
+  if (!is_explicit() || high || !comes_to_end(std::min(now_.proposal, h), h) ||
+      !whole.is(usual, h, x_begin) || !rhs_.allows(usual.stages()))
+    return false;
+  Scratch scratch;
+  const std::span<double> weights = scratch.numbers(x_begin.size());
+  const std::span<double> error = scratch.numbers(x_begin.size());
+  rhs_.weights().weigh(x_begin, multiple_of_tolerance(), weights);
+  whole.error(error);
+  const double size = weighted_norm(error, weights);
+  if (is_beyond_rounding(weighted_norm(x_begin, weights)) || !(size <= 1.0)) return false;
+  adapt(h, size, usual.embedded_order());
+  rhs_.take_over(whole, x_begin);
+  whole.end(x_end);
+  accepted(h, error, usual.error_ratio());
+  rhs_.path_reaches(h, x_end);
+  return true;
 }
 
 /// Attempts were rejected: a plan of the accepted ones alone.
@@ -202,9 +238,9 @@ void OneStep::plan_accepted_sizes() {
 }
 
 int OneStep::evolve(double h) {
-  method_->begin(progress_.reached, std::min(now_.proposal, h - progress_.reached),
-                 smallest_micro_step * h);
-  return method_->evolve(h);
+  pair_->begin(progress_.reached, std::min(now_.proposal, h - progress_.reached),
+               smallest_micro_step * h);
+  return pair_->evolve(h);
 }
 
 /// Pairs give up where f fails in an explicit stage.

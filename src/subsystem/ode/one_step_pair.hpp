@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,9 +35,8 @@ class OneStepPair {
   /// As in messages and options.
   virtual const char* name() const = 0;
 
-  /// For macro-steps of few micro-steps and of many; null where there is no such choice.
-  virtual const std::array<Order, 2>* orders() const { return nullptr; }
-  /// The higher one from the next `begin` on, or the lower one.
+  /// For macro-steps of many micro-steps the higher one of orders from the next `begin` on, or the
+  /// lower one; where there is such a choice.
   virtual void take_order(bool /*high*/) {}
 
   /// At (tau, x()); the first micro-step has `first_size`.
@@ -60,6 +60,16 @@ class OneStepPair {
 /// Micro-steps are this fraction of what the controller proposes.
 inline constexpr double safety = 0.96;
 inline constexpr double largest_growth = 20.0;
+
+/// Whether a micro-step of this size comes to the end of what is left.
+inline bool comes_to_end(double size, double left) {
+  return size >= left * (1.0 - 4.0 * std::numeric_limits<double>::epsilon());
+}
+
+/// Whether tolerances that give the states this norm ask for more than rounding leaves.
+inline bool is_beyond_rounding(double norm) {
+  return std::numeric_limits<double>::epsilon() * norm > 1.0;
+}
 
 /// `size`: of the micro-step that failed.
 std::string explain_arkode(int code, double size);

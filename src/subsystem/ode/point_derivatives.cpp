@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace concord {
 
@@ -98,15 +99,22 @@ void take_entries(const std::vector<double>& from, std::size_t columns, const Ro
 
 }  // namespace
 
-PointDerivatives::PointDerivatives(CheckedModel& model) : model_(model) {
-  const std::size_t n_st = model.state_count(), n_in = model.input_count();
-  const std::size_t n_out = model.output_count();
-  const auto sized = [](std::size_t n) { return std::vector<double>(n); };
-  at_ = {sized(n_in), sized(n_in), sized(n_st), sized(n_out), sized(n_out), sized(n_in)};
-  moved_ = {sized(n_st), sized(n_in), sized(n_out)};
-  differences_ = {sized(n_st), sized(n_st), sized(n_out), sized(n_out), sized(n_st + n_out)};
-  if (n_st <= most_states_for_jacobian_slopes)
-    jacobian_scratch_.resize((n_st + n_out) * (n_st + n_in));
+PointDerivatives::PointDerivatives(CheckedModel& model, LearntDerivatives& learnt)
+    : model_(model),
+      learnt_(learnt),
+      n_st_(model.state_count()),
+      n_in_(model.input_count()),
+      n_out_(model.output_count()) {
+  const auto sized = [&](std::size_t n) { return scratch_.numbers(n); };
+  at_ = {sized(n_in_), sized(n_in_), sized(n_st_), sized(n_out_), sized(n_out_), sized(n_in_)};
+}
+
+/// For differences.
+void PointDerivatives::take_room() {
+  if (std::exchange(has_room_, true)) return;
+  const auto sized = [&](std::size_t n) { return scratch_.numbers(n); };
+  moved_ = {sized(n_st_), sized(n_in_), sized(n_out_)};
+  differences_ = {sized(n_st_), sized(n_st_), sized(n_out_), sized(n_out_), sized(n_st_ + n_out_)};
 }
 
 void PointDerivatives::take_inputs(std::span<const Sample> inputs) {
@@ -137,7 +145,7 @@ bool PointDerivatives::output_slopes(double t, double h, std::span<const double>
 bool PointDerivatives::slopes_by_jacobians(double t, double h, std::span<const double> x) {
   const std::size_t n_st = at_.f.size(), n_in = at_.u.size(), n_out = at_.y.size();
   if (n_st > most_states_for_jacobian_slopes) return false;
-  const std::span<double> scratch(jacobian_scratch_);
+  const std::span<double> scratch = scratch_.numbers((n_st + n_out) * (n_st + n_in));
   const Jacobians all{scratch.subspan(0, n_st * n_st), scratch.subspan(n_st * n_st, n_st * n_in),
                       scratch.subspan(n_st * (n_st + n_in), n_out * n_st),
                       scratch.subspan(n_st * (n_st + n_in) + n_out * n_st, n_out * n_in)};
@@ -156,8 +164,12 @@ bool PointDerivatives::output_curvatures(double t, double h, std::span<const dou
   if (model_.gives_output_curvatures()) {
     return model_.output_curvatures(t, x, at_.u, {at_.du, at_.d2u}, result);
   }
+  if (!model_.g(t, x, at_.u, at_.y)) return false;
   if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
-  bent_ = {{x.begin(), x.end()}, at_.u, at_.du, at_.f};
+  const auto kept = [](std::span<const double> values) {
+    return std::vector<double>(values.begin(), values.end());
+  };
+  bent_ = {kept(x), kept(at_.u), kept(at_.du), kept(at_.f)};
   const SmoothInterval interval = model_.interval();
   const double s = displacement(t, 0.125, h);
   if (!(interval.from < interval.until)) return false;
@@ -197,6 +209,7 @@ bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double
     std::fill(at_.dy.begin(), at_.dy.end(), 0.0);
     return true;
   }
+  take_room();
   return model_.time_derivatives(t, x, at_.u, {differences_.f_low, at_.dy}) ||
          slopes_along_line(t, h, x, 0.0, 0.0);
 }
@@ -205,6 +218,7 @@ bool PointDerivatives::slopes_in_time(double t, double h, std::span<const double
 /// is room and g allows; at an event that ends the experiment there is none, and t rests.
 bool PointDerivatives::slopes_along_line(double t, double h, std::span<const double> x,
                                          double x_speed, double u_speed) {
+  take_room();
   const SmoothInterval interval = model_.interval();
   if (!(interval.from < interval.until))
     return slopes_by_stencil(central, t, time_displacement(t, h), x, x_speed, u_speed, 0.0);
@@ -250,13 +264,15 @@ bool PointDerivatives::linearize_at(double t, std::span<const double> x,
   result.f.resize(n_st);
   result.g.resize(n_out);
   if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
-  has_jacobians_ = model_.jacobians(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
-  if (!has_jacobians_) {
+  learnt_.has_jacobians =
+      model_.jacobians(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
+  if (!learnt_.has_jacobians) {
+    take_room();
     std::copy(x.begin(), x.end(), moved_.x.begin());
     std::copy(at_.u.begin(), at_.u.end(), moved_.u.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, moved_.u, sizes.inputs, unknown_inputs_, result.f_u, result.g_u,
-                            result))
+        !difference_columns(t, moved_.u, sizes.inputs, learnt_.unknown_inputs, result.f_u,
+                            result.g_u, result))
       return false;
   }
   return true;
@@ -275,9 +291,9 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   result.g_x.resize(pattern.g_x.columns.size());
   result.g_u.resize(pattern.g_u.columns.size());
   if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
-  has_jacobians_ =
+  learnt_.has_jacobians =
       model_.linear_entries(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
-  if (has_jacobians_) return derive_by_time(t, h, x, result);
+  if (learnt_.has_jacobians) return derive_by_time(t, h, x, result);
   Linearization whole;
   if (!linearize(t, h, x, inputs, sizes, whole)) return false;
   const std::size_t n_st = at_.f.size(), n_in = at_.u.size();
@@ -287,7 +303,7 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
   take_entries(whole.g_u, n_in, pattern.g_u, result.g_u);
   result.f_t = std::move(whole.f_t);
   result.g_t = std::move(whole.g_t);
-  has_jacobians_ = true;  // what is known are entries, which only these can tell from others
+  learnt_.has_jacobians = true;  // what is known are entries, which only these can tell from others
   return true;
 }
 
@@ -295,8 +311,9 @@ bool PointDerivatives::keeps(const Linearization& known, double t, double h,
                              std::span<const double> x, std::span<const Sample> inputs,
                              const PointSizes& sizes) {
   if (model_.constant_jacobians() && !model_.time_dependent()) return true;
-  if (model_.constant_jacobians() || has_jacobians_) return false;
+  if (model_.constant_jacobians() || learnt_.has_jacobians) return false;
   take_inputs(inputs);
+  take_room();
   return model_.f(t, x, at_.u, at_.f) && model_.g(t, x, at_.u, at_.y) &&
          keeps_beside(known, t, time_displacement(t, h), x, sizes);
 }
@@ -367,7 +384,7 @@ bool PointDerivatives::difference(double value, double step, const Linearization
 }
 
 /// One column after the other of f_columns and g_columns, by moving the entries of `moved`.
-bool PointDerivatives::difference_columns(double t, std::vector<double>& moved,
+bool PointDerivatives::difference_columns(double t, std::span<double> moved,
                                           std::span<const double> sizes,
                                           std::vector<AnsweringIncrements>& unknown,
                                           std::vector<double>& f_columns,
@@ -405,16 +422,18 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
                                          Linearization& result) {
   const std::size_t n = moved_.x.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, moved_.x, sizes, unknown_states_, result.f_x, result.g_x, result);
-  if (groups_.useful()) {
-    const std::vector<double> x = moved_.x;
+    return difference_columns(t, moved_.x, sizes, learnt_.unknown_states, result.f_x, result.g_x,
+                              result);
+  if (learnt_.groups.useful()) {
+    const std::vector<double> x(moved_.x.begin(), moved_.x.end());
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
-    moved_.x = x;
+    std::ranges::copy(x, moved_.x.begin());
     if (done) return true;
   }
-  if (!difference_columns(t, moved_.x, sizes, unknown_states_, result.f_x, result.g_x, result))
+  if (!difference_columns(t, moved_.x, sizes, learnt_.unknown_states, result.f_x, result.g_x,
+                          result))
     return false;
-  groups_.learn(result.f_x, result.g_x, n);
+  learnt_.groups.learn(result.f_x, result.g_x, n);
   return true;
 }
 
@@ -424,11 +443,12 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
   const std::size_t n = moved_.x.size();
   std::fill(result.f_x.begin(), result.f_x.end(), 0.0);
   std::fill(result.g_x.begin(), result.g_x.end(), 0.0);
-  std::vector<double> x = moved_.x, distance(n);
+  const std::vector<double> x(moved_.x.begin(), moved_.x.end());
+  std::vector<double> distance(n);
   const auto evaluate = [&](std::span<double> f, std::span<double> g) {
     return model_.f(t, moved_.x, moved_.u, f) && model_.g(t, moved_.x, moved_.u, g);
   };
-  for (const auto& group : groups_.groups()) {
+  for (const auto& group : learnt_.groups.groups()) {
     for (const std::size_t j : group) moved_.x[j] = x[j] + step_for(x[j], sizes[j]);
     if (!evaluate(differences_.f_high, differences_.g_high)) return false;
     for (const std::size_t j : group) {
@@ -439,7 +459,7 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
     if (!evaluate(differences_.f_low, differences_.g_low)) return false;
     for (const std::size_t j : group) {
       moved_.x[j] = x[j];
-      for (const std::size_t row : groups_.rows(j)) {
+      for (const std::size_t row : learnt_.groups.rows(j)) {
         if (row < n)
           result.f_x[row * n + j] =
               (differences_.f_high[row] - differences_.f_low[row]) / distance[j];
@@ -457,7 +477,7 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
 bool PointDerivatives::pattern_holds(double t, std::span<const double> sizes,
                                      const Linearization& result) {
   const std::size_t n = moved_.x.size();
-  const std::vector<double> x = moved_.x;
+  const std::vector<double> x(moved_.x.begin(), moved_.x.end());
   std::vector<double> direction(n);
   for (std::size_t j = 0; j < n; ++j)
     direction[j] = (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) * step_for(x[j], sizes[j]);
@@ -498,6 +518,7 @@ bool PointDerivatives::derive_by_time(double t, double h, std::span<const double
     std::fill(result.g_t.begin(), result.g_t.end(), 0.0);
     return true;
   }
+  take_room();
   // A relation in t that changes its truth here has done so for the macro-step that begins.
   const double right = std::nextafter(t, std::numeric_limits<double>::infinity());
   return model_.time_derivatives(right, x, at_.u, {result.f_t, result.g_t}) ||

@@ -7,6 +7,7 @@
 #include "subsystem/ode/answering_increments.hpp"
 #include "subsystem/ode/checked_model.hpp"
 #include "subsystem/ode/column_groups.hpp"
+#include "support/scratch.hpp"
 
 namespace concord {
 
@@ -15,13 +16,24 @@ struct PointSizes {
   std::span<const double> states, inputs;
 };
 
+/// What is learnt from one linearisation for the next ones.
+struct LearntDerivatives {
+  std::vector<AnsweringIncrements> unknown_states, unknown_inputs;  ///< empty: not yet wanted
+  ColumnGroups groups;                                              ///< of many states
+  bool has_jacobians = false;                                       ///< at the last linearisation
+
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, unknown_states, unknown_inputs, groups, has_jacobians);
+  }
+};
+
 /// Derivatives of f and g at one point (t, x, u) of the solution: the model's own where it has them
 /// and differences otherwise, which stay between the events before and behind t. Every call returns
 /// false where f or g fails, with the reason in the model. `h` is the macro-step size, the time
-/// scale of differences.
+/// scale of differences. Made for a call: all but what it learns is scratch.
 class PointDerivatives {
  public:
-  explicit PointDerivatives(CheckedModel& model);
+  PointDerivatives(CheckedModel& model, LearntDerivatives& learnt);
 
   /// outputs = y and, if wanted, y' = g_t + g_x f + g_u u' for inputs u, u'.
   ///
@@ -64,24 +76,19 @@ class PointDerivatives {
   bool keeps(const Linearization& known, double t, double h, std::span<const double> x,
              std::span<const Sample> inputs, const PointSizes& sizes);
 
-  /// What is learnt from one linearisation for the next ones.
-  void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, unknown_states_, unknown_inputs_, groups_, has_jacobians_);
-  }
-
  private:
-  // Scratch, kept for its storage only.
   struct Point {
-    std::vector<double> u, du, f, y, dy, d2u;
+    std::span<double> u, du, f, y, dy, d2u;
   };
   struct Moved {
-    std::vector<double> x, u, y;
+    std::span<double> x, u, y;
   };
   struct Differences {
-    std::vector<double> f_high, f_low, g_high, g_low;  ///< the high ones end as the quotients
-    std::vector<double> quotients;                     ///< of f, then g
+    std::span<double> f_high, f_low, g_high, g_low;  ///< the high ones end as the quotients
+    std::span<double> quotients;                     ///< of f, then g
   };
 
+  void take_room();
   bool keeps_beside(const Linearization& known, double t, double s, std::span<const double> x,
                     const PointSizes& sizes);
   void take_inputs(std::span<const Sample> inputs);
@@ -99,7 +106,7 @@ class PointDerivatives {
   bool difference_states(double t, std::span<const double> sizes, Linearization& result);
   bool difference_groups(double t, std::span<const double> sizes, Linearization& result);
   bool pattern_holds(double t, std::span<const double> sizes, const Linearization& result);
-  bool difference_columns(double t, std::vector<double>& moved, std::span<const double> sizes,
+  bool difference_columns(double t, std::span<double> moved, std::span<const double> sizes,
                           std::vector<AnsweringIncrements>& unknown, std::vector<double>& f_columns,
                           std::vector<double>& g_columns, const Linearization& at);
   bool derive_by_time(double t, double h, std::span<const double> x, Linearization& result);
@@ -114,15 +121,15 @@ class PointDerivatives {
     std::vector<double> x, u, du, f;
   };
 
+  Scratch scratch_;
   CheckedModel& model_;
+  LearntDerivatives& learnt_;
+  std::size_t n_st_, n_in_, n_out_;
   Point at_;
+  bool has_room_ = false;
+  Moved moved_;              ///< once there is room
+  Differences differences_;  ///< the same
   Bent bent_;
-  Moved moved_;
-  Differences differences_;
-  std::vector<AnsweringIncrements> unknown_states_, unknown_inputs_;  ///< empty: not yet wanted
-  std::vector<double> jacobian_scratch_;
-  ColumnGroups groups_;         ///< of many states
-  bool has_jacobians_ = false;  ///< at the last linearisation
 };
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "subsystem/ode/answering_increments.hpp"
+#include "support/scratch.hpp"
 
 namespace concord {
 
@@ -43,17 +44,17 @@ int RightHandSide::told(double tau, bool done) {
   return done ? ok : recoverable;
 }
 
-void RightHandSide::take_over(const WholeStep& whole, std::span<const double> x,
-                              std::span<const double> dxdt, bool first_asked) {
+void RightHandSide::take_over(const WholeStep& whole, std::span<const double> x) {
+  Scratch scratch;
+  const std::span<double> x_last = scratch.numbers(x.size()), f = scratch.numbers(x.size());
   whole.note_use();
-  if (first_asked) model_.take_over(step_.begin, x, inputs_at(0.0), dxdt);
-  model_.take_over(static_cast<std::int64_t>(whole.stages()) - 2);
-  if (whole.ends_twice_the_same()) return;
-  whole_x_.resize(state_count());
-  whole_f_.resize(state_count());
-  whole.last_point(whole_x_);
-  whole.last_slopes(whole_f_);
-  model_.take_over(step_.end, whole_x_, inputs_at(size_), whole_f_);
+  whole.first_slopes(f);
+  model_.take_over(step_.begin, x, inputs_at(0.0), f);
+  const std::size_t known = whole.ends_twice_the_same() ? 3 : 2;
+  model_.take_over(static_cast<std::int64_t>(whole.stages() - known));
+  whole.last_point(x_last);
+  whole.last_slopes(f);
+  model_.take_over(step_.end, x_last, inputs_at(size_), f);
 }
 
 int RightHandSide::state_jacobian(double tau, std::span<const double> x,

@@ -64,10 +64,8 @@ class RightHandSide {
   void take_from(const WholeStep& whole) { whole_ = whole; }
   const WholeStep& whole_step() const { return whole_; }
 
-  /// The whole step is used, from x with slopes dxdt: as if f had been asked for its stages, for
-  /// the first one only if it was not `known`.
-  void take_over(const WholeStep& whole, std::span<const double> x, std::span<const double> dxdt,
-                 bool first_asked);
+  /// The whole step is used, from x: as if f had been asked for its stages.
+  void take_over(const WholeStep& whole, std::span<const double> x);
 
   /// f_x at tau, column-major n_st x n_st: the model's, or forward differences, for which `f_at_x`
   /// is f at the point, with increments of sqrt(eps) times the states' sizes; for states without
@@ -157,7 +155,7 @@ class RightHandSide {
   PathWatch* watch_ = nullptr;
   WholeStep whole_;
   std::vector<double> u_, slopes_;
-  std::vector<double> displaced_, jacobian_scratch_, whole_x_, whole_f_;
+  std::vector<double> displaced_, jacobian_scratch_;
 };
 
 }  // namespace concord

@@ -29,7 +29,7 @@ class StateRounding {
     int memory_version() const { return 2; }
   };
 
-  explicit StateRounding(CheckedModel& model);
+  explicit StateRounding(CheckedModel& model) : model_(model) {}
 
   Memory fresh() const;
 
@@ -50,19 +50,16 @@ class StateRounding {
   /// Measures at a point, or leaves `memory` as it is where f fails nearby.
   void measure(const Point& at, const Tolerance& tolerance, Memory& memory);
 
-  /// Of each state within a macro-step of size h; valid until the next call.
-  std::span<const double> within(double h, const Memory& memory);
+  /// Of each state within a macro-step of size h.
+  static void within(double h, const Memory& memory, std::span<double> result);
 
  private:
-  bool rates(const Point& at);
-  void pass_on(const Point& at, std::size_t i, Memory& memory);
-  double forgetting_time(const Point& at, std::size_t i);
-  std::shared_ptr<const ColumnPattern> structure_at(const Point& at);
-  void follow(const ColumnPattern& structure, double h, std::size_t i, Memory& memory) const;
+  bool rates(const Point& at, std::span<double> f, std::span<double> result);
+  void pass_on(const Point& at, std::span<const double> f, std::size_t i, Memory& memory);
+  double forgetting_time(const Point& at, std::span<const double> f, std::size_t i);
+  std::shared_ptr<const ColumnPattern> structure_at(const Point& at, std::vector<double>& f_x);
 
   CheckedModel& model_;
-  std::vector<double> x_, u_, f_, f_moved_, rates_, result_;
-  std::vector<double> f_x_;  ///< entries of a sparse matrix
 };
 
 }  // namespace concord

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "subsystem/ode/error_weights.hpp"
 #include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/state_rounding.hpp"
+#include "support/scratch.hpp"
 
 namespace concord {
 
@@ -13,8 +14,9 @@ namespace concord {
 /// macro-step: the weights of its integrator's errors. f is asked only for states at 0.
 class StateSizes {
  public:
-  /// All must outlive it.
-  StateSizes(const SubsystemDescription& description, CheckedModel& model, ErrorWeights& weights);
+  /// Both must outlive it.
+  StateSizes(CheckedModel& model, ErrorWeights& weights)
+      : model_(model), weights_(weights), rounding_(model) {}
 
   StateRounding::Memory fresh_rounding() const { return rounding_.fresh(); }
 
@@ -25,37 +27,40 @@ class StateSizes {
   /// `input_at(i)` gives value and slope of input i.
   template <class InputAt>
   void see(OdeMemory& now, double h, InputAt&& input_at) {
-    if (now.seen) return;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i] = input_at(i);
-    take(now, h);
+    if (std::exchange(now.seen, true)) return;
+    Scratch scratch;
+    const std::span<double> u = scratch.numbers(model_.input_count());
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      const Sample input = input_at(i);
+      u[i] = input.value;
+      now.inputs.see(i, input, h);
+    }
+    take(now, h, u);
   }
 
   /// The weights for a macro-step of size h from the point of `now`, with these inputs, u there.
+  /// `sizes`: of states in it, to be filled; 0: unknown.
   void weigh(OdeMemory& now, double h, std::span<const double> u,
-             std::span<const Polynomial> inputs);
+             std::span<const Polynomial> inputs, std::span<double> sizes);
 
   /// Whether sizes turned out otherwise in that macro-step, which ended with x and u: then they are
   /// weighed anew, for it to be integrated once more.
   bool weigh_again(OdeMemory& now, const MacroStep& step, std::span<const double> begin_u,
-                   std::span<const double> x, std::span<const Polynomial> inputs);
+                   std::span<const double> x, std::span<const Polynomial> inputs,
+                   std::span<double> sizes);
 
  private:
-  bool is_expected(std::size_t i) const { return nominal_[i] > 0.0; }
-  void take(OdeMemory& now, double h);
-  bool rests_at_zero(const OdeMemory& now) const;
-  void size_states(OdeMemory& now, double h, std::span<const double> u);
+  void take(OdeMemory& now, double h, std::span<const double> u);
+  static bool rests_at_zero(const OdeMemory& now);
+  void size_states(OdeMemory& now, double h, std::span<const double> u, std::span<double> sizes);
   void weigh_errors(OdeMemory& now, double h, std::span<const double> u,
-                    std::span<const Polynomial> inputs);
+                    std::span<const Polynomial> inputs, std::span<const double> sizes);
   bool turned_out_otherwise(OdeMemory& now, const MacroStep& step, std::span<const double> x,
-                            std::span<const Polynomial> inputs);
+                            std::span<const Polynomial> inputs, std::span<double> sizes);
 
   CheckedModel& model_;
   ErrorWeights& weights_;
   StateRounding rounding_;
-  std::vector<double> nominal_;
-  std::vector<double> sizes_;  ///< of states in the macro-step; 0: unknown
-  std::vector<Sample> states_, inputs_;
-  std::vector<double> slopes_, u_, terms_;
 };
 
 }  // namespace concord

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -30,6 +31,10 @@ WholeSteps::WholeSteps(const ErkPair& pair, std::vector<Member> members)
       x_(members_.front().model->state_count() * members_.size()),
       coefficients_(n_coefficients * members_.front().model->input_count() * members_.size()),
       u_(members_.front().model->input_count() * members_.size()),
+      du_(u_.size()),
+      y_(members_.front().model->output_count() * members_.size()),
+      dy_(y_.size()),
+      ways_(members_.size(), 0),
       used_(members_.size()) {
   for (const Member& member : members_) changes_.push_back(member.in_batch->changes());
 }
@@ -77,30 +82,71 @@ std::span<const double> WholeSteps::inputs_at(double tau) {
   return u_;
 }
 
-bool WholeSteps::evaluate(std::size_t stage, const MacroStep& step) {
-  const bool at_end = stages_.pair().c(stage) == 1.0;
-  const double tau = at_end ? step.size() : stages_.pair().c(stage) * step.size();
-  double t = at_end ? step.end : step.begin + tau;
+std::span<const double> WholeSteps::input_slopes_at(double tau) {
+  const std::size_t row = u_.size();
+  const double* const c = coefficients_.data();
+  for (std::size_t i = 0; i < row; ++i) {
+    du_[i] = c[row + i] + tau * (2.0 * c[2 * row + i] + tau * 3.0 * c[3 * row + i] +
+                                 tau * tau * (4.0 * c[4 * row + i] + tau * 5.0 * c[5 * row + i]));
+  }
+  return du_;
+}
+
+bool WholeSteps::derivatives(double t, std::span<const double> x, std::span<const double> u,
+                             std::span<double> dxdt) {
   if (!members_.front().model->confine(t)) return false;
+  models_->derivatives(t, x, u, dxdt);
+  return true;
+}
+
+bool WholeSteps::outputs(double t, std::span<const double> x, std::span<const double> u,
+                         std::span<double> y) {
+  if (!members_.front().model->confine(t)) return false;
+  models_->outputs(t, x, u, y);
+  return true;
+}
+
+bool WholeSteps::evaluate(std::size_t stage) {
+  const bool at_end = stages_.pair().c(stage) == 1.0;
+  const double tau = at_end ? step_.size() : stages_.pair().c(stage) * step_.size();
+  const double t = at_end ? step_.end : step_.begin + tau;
   const std::span<const double> x = stage == 0 ? x_ : stages_.point(stage, sizes_, x_);
   const std::size_t from_last = stages_.pair().stages() - 1 - stage;
   if (from_last == 1) before_last_.assign(x.begin(), x.end());
   if (from_last == 0) last_.assign(x.begin(), x.end());
-  models_->derivatives(t, x, inputs_at(tau), stages_.slopes(stage));
-  return true;
+  return derivatives(t, x, inputs_at(tau), stages_.slopes(stage));
 }
 
-void WholeSteps::take(const MacroStep& step, std::span<const Polynomial> all_inputs) {
-  taken_ = false;
+void WholeSteps::begin(const MacroStep& step, std::span<const Polynomial> inputs) {
+  taken_ = knows_outputs_ = false;
+  std::ranges::fill(ways_, 0);
   if (!worth_it()) return;
+  step_ = step;
   refresh();
-  gather(all_inputs);
+  gather(inputs);
   std::ranges::fill(sizes_, step.size());
   for (std::size_t stage = 0; stage < stages_.pair().stages(); ++stage)
-    if (!evaluate(stage, step)) return;
+    if (!evaluate(stage)) return;
   end_ = stages_.end(sizes_, x_);
   error_ = stages_.error(sizes_);
   taken_ = true;
+}
+
+AdvanceBatch::Way WholeSteps::way() const {
+  return {step_, ways_, x_, end_, stages_.slopes(0), last_slopes()};
+}
+
+/// The slopes of the last stage are those at the end.
+void WholeSteps::find_outputs() {
+  knows_outputs_ = true;
+  double t = step_.end;
+  if (!stages_.pair().ends_at_last_stage() || !members_.front().model->confine(t)) {
+    std::ranges::fill(y_, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  const auto u = inputs_at(step_.size());
+  models_->outputs(t, end_, u, y_);
+  models_->output_slopes(t, end_, u, {last_slopes(), input_slopes_at(step_.size())}, dy_);
 }
 
 /// An error is not finite where any slope isn't.
@@ -119,6 +165,13 @@ void WholeStep::gather(std::span<const double> rows, std::span<double> own) cons
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = rows[i * n + lane_];
 }
 
+bool WholeStep::are_here(std::span<const double> values, std::span<const double> rows) const {
+  const std::size_t n = steps_->members_.size();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!same_bits(values.subspan(i, 1), rows.subspan(i * n + lane_, 1))) return false;
+  return true;
+}
+
 bool WholeStep::ends_twice_the_same() const {
   const ErkPair& pair = steps_->stages_.pair();
   if (pair.c(pair.stages() - 2) != pair.c(pair.stages() - 1)) return false;
@@ -127,6 +180,25 @@ bool WholeStep::ends_twice_the_same() const {
     if (!same_bits(std::span(steps_->before_last_).subspan(at, 1),
                    std::span(steps_->last_).subspan(at, 1)))
       return false;
+  return true;
+}
+
+void WholeStep::note_way(std::span<const double> begin, std::span<const double> end) const {
+  if (steps_ == nullptr || !is(steps_->stages_.pair(), steps_->step_.size(), begin)) return;
+  const bool ends_here = steps_->stages_.pair().ends_at_last_stage() && are_here(end, steps_->end_);
+  steps_->ways_[lane_] = ends_here && are_here(begin, steps_->x_) ? 1 : 0;
+}
+
+bool WholeStep::outputs(Wanted wanted, std::span<Sample> outputs) const {
+  if (steps_ == nullptr || !steps_->taken_ || steps_->ways_[lane_] == 0) return false;
+  if (!steps_->knows_outputs_) steps_->find_outputs();
+  const std::size_t n = steps_->members_.size();
+  const bool slopes = wanted != Wanted::values;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const double value = steps_->y_[o * n + lane_], slope = steps_->dy_[o * n + lane_];
+    if (!std::isfinite(value) || (slopes && !std::isfinite(slope))) return false;
+    outputs[o] = {value, slopes ? slope : 0.0};
+  }
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "concord/polynomial.hpp"
 #include "concord/subsystem.hpp"
+#include "subsystem/advance_batches.hpp"
 #include "subsystem/batch_model.hpp"
 #include "subsystem/ode/erk_pair.hpp"
 
@@ -18,7 +19,7 @@ class CheckedModel;
 /// integrators, which take from it what they would have found out themselves, bit by bit, whoever
 /// else is in the batch. Judging its error, and all that follows where one micro-step is not
 /// enough, stays theirs.
-class WholeSteps {
+class WholeSteps final : public AdvanceBatch {
  public:
   struct Member {
     CheckedModel* model;           ///< with states
@@ -29,14 +30,19 @@ class WholeSteps {
 
   /// At least one member; all models fit each other and outlive it.
   WholeSteps(const ErkPair& pair, std::vector<Member> members);
-  WholeSteps(const WholeSteps&) = delete;
-  WholeSteps& operator=(const WholeSteps&) = delete;
 
   /// Takes the macro-step for all, unless few have had a use for the last ones.
-  void take(const MacroStep& step, std::span<const Polynomial> all_inputs);
+  void begin(const MacroStep& step, std::span<const Polynomial> inputs) override;
 
   /// Members go elsewhere.
-  void forget() { taken_ = false; }
+  void end() override { taken_ = false; }
+
+  Way way() const override;
+  std::span<const double> inputs_at(double tau) override;
+  bool derivatives(double t, std::span<const double> x, std::span<const double> u,
+                   std::span<double> dxdt) override;
+  bool outputs(double t, std::span<const double> x, std::span<const double> u,
+               std::span<double> y) override;
 
  private:
   friend class WholeStep;
@@ -44,20 +50,27 @@ class WholeSteps {
   bool worth_it();
   void refresh();
   void gather(std::span<const Polynomial> all_inputs);
-  std::span<const double> inputs_at(double tau);
-  bool evaluate(std::size_t stage, const MacroStep& step);
+  std::span<const double> input_slopes_at(double tau);
+  bool evaluate(std::size_t stage);
+  void find_outputs();
+  std::span<const double> last_slopes() const {
+    return stages_.slopes(stages_.pair().stages() - 1);
+  }
 
   std::vector<Member> members_;
   std::unique_ptr<ModelBatch> models_;
   std::vector<unsigned> changes_;  ///< of the models that have been taken over
   std::vector<char> fits_;
   ErkStages stages_;
-  std::vector<double> sizes_, x_, coefficients_, u_;
+  MacroStep step_;
+  std::vector<double> sizes_, x_, coefficients_, u_, du_;
   std::vector<double> before_last_, last_;  ///< points of the last stages
   std::span<const double> end_, error_;
-  bool taken_ = false;
-  std::size_t used_;  ///< by so many members
-  int rest_ = 0;      ///< macro-steps to come for which nothing is taken
+  std::vector<double> y_, dy_;  ///< at the end, once they have been asked for
+  bool taken_ = false, knows_outputs_ = false;
+  std::vector<char> ways_;  ///< whether members have gone so
+  std::size_t used_;        ///< by so many members
+  int rest_ = 0;            ///< macro-steps to come for which nothing is taken
 };
 
 /// Of one member.
@@ -79,8 +92,19 @@ class WholeStep {
   bool ends_twice_the_same() const;
   void note_use() const { ++steps_->used_; }
 
+  /// The member begins the macro-step anew; it has come from one point to the other.
+  void forget_way() const {
+    if (steps_ != nullptr) steps_->ways_[lane_] = 0;
+  }
+  void note_way(std::span<const double> begin, std::span<const double> end) const;
+
+  /// Outputs at the end of the way, where all that they depend on is known and finite, with slopes
+  /// of f there that have been asked for.
+  bool outputs(Wanted wanted, std::span<Sample> outputs) const;
+
  private:
   void gather(std::span<const double> rows, std::span<double> own) const;
+  bool are_here(std::span<const double> values, std::span<const double> rows) const;
   void slopes(std::size_t stage, std::span<double> dxdt) const {
     gather(steps_->stages_.slopes(stage), dxdt);
   }

@@ -122,6 +122,30 @@ TEST(AdvanceBatches, FollowParametersAndEvents) {
   expect_same(alone, together);
 }
 
+/// Of those who have made the macro-step as one micro-step, and of nobody else.
+TEST(AdvanceBatches, TellTheWaysOfTheirMembers) {
+  Masses masses(various);
+  const auto batches = masses.batches();
+  constexpr double h = 1e-3;
+  masses.advance(batches, {0.0, h}, 1.0);
+  AdvanceBatch& batch = *batches.front().steps;
+  const AdvanceBatch::Way way = batch.way();
+  EXPECT_EQ(way.step.end, h);
+  const std::size_t n = various.size();
+  std::vector<double> y(2 * n), f(2 * n);
+  const std::span<const double> u = batch.inputs_at(way.step.size());
+  ASSERT_TRUE(batch.outputs(way.step.end, way.end, u, y));
+  ASSERT_TRUE(batch.derivatives(way.step.end, way.end, u, f));
+  for (std::size_t k = 0; k < n; ++k) {
+    EXPECT_EQ(way.members[k], various[k] > 100.0 ? 0 : 1) << k;
+    for (std::size_t i = 0; i < 2 && way.members[k] != 0; ++i) {
+      EXPECT_EQ(way.end[i * n + k], masses.all[k]->states()[i]);
+      EXPECT_EQ(y[i * n + k], masses.outputs[2 * k + i].value);
+      EXPECT_EQ(f[i * n + k], way.end_slopes[i * n + k]);
+    }
+  }
+}
+
 TEST(AdvanceBatches, AreOfThoseWhoFit) {
   Masses few(std::vector{1.5, 2.0, 3.0});
   EXPECT_TRUE(few.batches().empty());

@@ -85,10 +85,11 @@ TEST_F(Rounding, FloorsAreWhatRoundingOfTheTermsMakesInTheStatesTime) {
   EXPECT_LT(memory.rate[0], 1e3 * 1e6 * eps);
   EXPECT_NEAR(memory.time[0], 0.1, 1e-3);  // 1/|df0/dx0|
   EXPECT_LT(memory.rate[1], 1e3 * eps);
-  const auto short_step = rounding.within(1e-3, memory);
-  EXPECT_NEAR(short_step[0], 1e-3 * memory.rate[0], 1e-20);
-  const auto long_step = rounding.within(1e3, memory);
-  EXPECT_NEAR(long_step[0], memory.time[0] * memory.rate[0], 1e-15);
+  double within[2];
+  StateRounding::within(1e-3, memory, within);
+  EXPECT_NEAR(within[0], 1e-3 * memory.rate[0], 1e-20);
+  StateRounding::within(1e3, memory, within);
+  EXPECT_NEAR(within[0], memory.time[0] * memory.rate[0], 1e-15);
 }
 
 TEST_F(Rounding, AStateWhoseToleranceIsAboveItNeedsNoTime) {
