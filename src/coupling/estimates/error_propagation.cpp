@@ -30,8 +30,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       constraints_(subsystems),
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
-      looks_between_(closely &&
-                     (subsystems.network().has_loops() || subsystems.network().has_constraints())),
+      looks_between_(closely && !constraints_.any_indirect() &&
+                     (subsystems.network().has_loops() || constraints_.any())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
