@@ -193,9 +193,9 @@ class Accuracy(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def check(self, model, *steps, factor=10.0, size=1.0, methods=METHODS):
+    def check(self, model, *steps, factor=10.0, size=1.0, methods=METHODS, rows=()):
         tight = ("-cosim_rtol", 1e-12, "-cosim_atol", 1e-12 * size,
-                 "-subsystem_rtol", 1e-12, "-subsystem_atol", 1e-14 * size)
+                 "-subsystem_rtol", 1e-12, "-subsystem_atol", 1e-14 * size, *rows)
         for h in steps:
             exact = Run(model, "-cosim_type", "monolithic", "-cosim_step", h, *tight).values
             for method in methods:
@@ -236,7 +236,8 @@ class Accuracy(unittest.TestCase):
         self.check(self.model(THROUGH), 0.01, factor=2.0)
 
     def test_algebraic_loop(self):
-        self.check(self.model(LOOP), 0.1, 0.01, factor=3.0)
+        """Between communication points it is not solved, and wrong by more than there."""
+        self.check(self.model(LOOP), 0.1, 0.03, factor=2.0, rows=("-cosim_output_interval", 0.007))
 
     def test_a_sum_over_1e5_steps_does_not_grow_where_errors_die_out(self):
         self.check(self.model(DAMPED), 0.01, factor=2.0)
