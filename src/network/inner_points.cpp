@@ -178,11 +178,13 @@ void InnerPoints::take_ends(std::size_t k, const MacroStep& step, Rows& inputs) 
   }
 }
 
+/// Slopes that tell of a macro-step tell of a smaller one as well, as where an event clips it.
 void InnerPoints::begin_check(Lane& lane, std::size_t k, double h) {
   Check& check = checks_[k];
-  lane.long_ago = check.rest == 0;
-  lane.due = lane.long_ago || std::max(h, check.h) > about_the_same * std::min(h, check.h);
   lane.told = check.by_slopes;
+  lane.long_ago = check.rest == 0;
+  const double smaller = lane.told ? check.h : h, larger = lane.told ? h : check.h;
+  lane.due = lane.long_ago || larger > about_the_same * smaller;
   check = lane.due ? Check{0.0, checked_for, true, h}
                    : Check{check.left, check.rest - 1, lane.told, check.h};
   lane.tells = check.by_slopes;

@@ -86,7 +86,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
-  disturbance_.between = holds_.between();
+  disturbance_.largest = holds_.largest();
   disturbance_.held.resize(subsystems.held_inputs().size());
   if (count_connected(subsystems) == 0 && !at_nodes_) {
     uncoupled_ =
@@ -151,7 +151,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   if (coupling.passed_layer()) {
     holds_.pass_layer(point, fed, inside_.means());
   } else {
-    holds_.observe(point, fed, inside_.means(), inside_.largest(), coupling.balance());
+    holds_.observe(point, fed, inside_.means(), coupling.balance());
   }
   for (std::size_t j = 0; j < disturbance_.held.size(); ++j) {
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
@@ -181,7 +181,7 @@ double ErrorAccount::largest_share(std::span<const double> of_inputs) const {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double size = subsystems_.input_sizes()[connected[j]];
     if (size > 0.0) {
-      largest = std::max(largest, of_inputs[j] / size);
+      largest = std::max(largest, std::abs(of_inputs[j]) / size);
     }
   }
   return largest;

@@ -194,7 +194,7 @@ class ErrorPropagation {
   bool consistent_, looks_between_;
   std::optional<InputSystem> direct_;  ///< K = D, of loops and constraints, too
   std::vector<Part> parts_;
-  std::vector<double> first_stage_, second_stage_, largest_, between_;
+  std::vector<double> first_stage_, second_stage_, missed_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> per_output_;  ///< what an output of one more is to inputs
   std::vector<double> nothing_;     ///< zeros, per connected input

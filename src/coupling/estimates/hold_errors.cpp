@@ -36,8 +36,7 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values :
-       {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_, &between_}) {
+  for (auto* values : {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_}) {
     values->assign(n, 0.0);
   }
   last_.resize(n);
@@ -86,12 +85,11 @@ void HoldErrors::clear() {
   std::fill(unseen_.begin(), unseen_.end(), 0.0);
   std::fill(largest_.begin(), largest_.end(), 0.0);
   std::fill(variation_.begin(), variation_.end(), 0.0);
-  std::fill(between_.begin(), between_.end(), 0.0);
 }
 
 void HoldErrors::add(std::size_t j, double mean_error, double h) {
   impulse_[j] += h * mean_error;
-  largest_[j] = std::max(largest_[j], std::abs(mean_error));
+  if (std::abs(mean_error) > std::abs(largest_[j])) largest_[j] = mean_error;
 }
 
 /// Where slope and curvature at the beginning are not known they are those of the hold.
@@ -122,8 +120,7 @@ void HoldErrors::remember_values(const CommunicationPoint& point, std::span<cons
 }
 
 void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample> fed,
-                         std::span<const double> inside, std::span<const double> largest_inside,
-                         const BalanceErrors* balance) {
+                         std::span<const double> inside, const BalanceErrors* balance) {
   const double h = point.last_step;
   if (!hermite_) {
     remember_values(point, fed);
@@ -145,8 +142,6 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
     }
     unseen_[j] += seen ? 0.0 : h;
     at_end_[j] = solved_[j] != 0 ? 0.0 : given(h) - fed[i].value;
-    if (seen && std::abs(largest_inside[i]) > std::abs(between_[j]))
-      between_[j] = largest_inside[i];
     variation_[j] += std::abs(fed[i].value - last_[j].value);
     last_[j] = fed[i];
   }

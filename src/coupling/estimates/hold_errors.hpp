@@ -33,11 +33,10 @@ class HoldErrors {
                   std::span<const double> inside);
 
   /// The macro-step that ended at `point` was accepted. `inside`: the mean of e over it, of all
-  /// inputs, not a number where nobody has looked, and e where it is largest (InsideErrors). With
-  /// balance correction `balance` knows what was given.
+  /// inputs, not a number where nobody has looked (InsideErrors). With balance correction `balance`
+  /// knows what was given.
   void observe(const CommunicationPoint& point, std::span<const Sample> fed,
-               std::span<const double> inside, std::span<const double> largest_inside,
-               const BalanceErrors* balance);
+               std::span<const double> inside, const BalanceErrors* balance);
 
   /// Whether outputs at communication points belong to P y there, whatever was given before.
   bool consistent() const { return consistent_; }
@@ -47,19 +46,18 @@ class HoldErrors {
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
   /// Time over which nobody has looked inside: there e - P D d is the error.
   std::span<const double> unseen() const { return unseen_; }
-  std::span<const double> largest() const { return largest_; }      ///< |mean e| of a macro-step
+  std::span<const double> largest() const { return largest_; }      ///< mean e of a macro-step
   std::span<const double> variation() const { return variation_; }  ///< sum of |change of P y|
-  std::span<const double> at_end() const { return at_end_; }    ///< e just before the last point
-  std::span<const double> between() const { return between_; }  ///< largest e between points
+  std::span<const double> at_end() const { return at_end_; }  ///< e just before the last point
   void clear();
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, hermite_errors_, past_);
     CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, deviation_, unseen_, largest_,
-                        variation_, at_end_, between_, last_);
+                        variation_, at_end_, last_);
     CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
-  int memory_version() const { return 4; }
+  int memory_version() const { return 3; }
 
  private:
   /// What the ends of a macro-step tell of it.
@@ -79,8 +77,7 @@ class HoldErrors {
   bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
   std::vector<char> solved_;  ///< where nothing is held: of constraints, or all
-  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, between_;
-  std::vector<double> accumulated_;
+  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;
   PastMeans past_;

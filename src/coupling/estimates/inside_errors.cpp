@@ -114,7 +114,6 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
             subsystems.connected_inputs().size()),
       watched_(subsystems.connected_inputs()),
-      largest_(subsystems.n_inputs()),
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),
       doubt_(mean_.size()),
@@ -217,31 +216,13 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
       size_[i] += LobattoPoints::weight[p] * std::abs(error);
     }
   }
-  find_largest();
   if (scanned_ > 0) {
     add_scanned(step);
   }
   for (const std::size_t i : watched_) {
     if (known_to * size_[i] < doubt_[i]) {
       mean_[i] = size_[i] = not_known;
-      largest_[i] = 0.0;
     }
-  }
-}
-
-/// By the mean, in which what states inside are wrong by cancels: what cubics and quintics miss,
-/// s^2 (1 - s)^2 and s^3 (1 - s)^3, is at most 1.9 and 2.2 times it, what held values miss twice.
-void InsideErrors::find_largest() {
-  constexpr double over_mean = 2.0;
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    double mean = mean_[connected[j]];
-    if (constraints_.is_equation(j)) {
-      mean = 0.0;
-      for (std::size_t p = 0; p < InnerPoints::count; ++p)
-        mean += LobattoPoints::weight[p] * outputs_[p][constraints_.gamma(j)].value;
-    }
-    largest_[connected[j]] = std::isfinite(mean) ? over_mean * mean : 0.0;
   }
 }
 

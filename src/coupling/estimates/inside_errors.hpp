@@ -42,15 +42,12 @@ class InsideErrors {
   /// Mean of e over the macro-step that was looked at last, by local input; not a number where it
   /// is not known.
   std::span<const double> means() const { return mean_; }
-  /// e where it is largest within that macro-step, by local input; 0 where it is not known.
-  std::span<const double> largest() const { return largest_; }
 
   void io(Archive& archive);
 
  private:
   void see(const CommunicationPoint& point);
   void add_scanned(const MacroStep& step);
-  void find_largest();
   void look_along_followers(const MacroStep& step);
   double in_tolerances(double h, const Trial& trial);
   void find_noise();
@@ -64,12 +61,11 @@ class InsideErrors {
   std::optional<SignalRanges> ranges_;  ///< of inputs, where errors are judged by them
   std::vector<std::size_t> unknown_;    ///< outputs that tell nothing inside
   std::vector<std::size_t> watched_;    ///< inputs that something feeds, held ones last
-  std::vector<double> largest_;
-  std::vector<double> mean_, size_;   ///< of e and |e|
-  std::vector<double> doubt_;         ///< what e may be wrong by
-  std::vector<double> scanned_size_;  ///< of size_, what lies between the points
-  std::vector<double> ahead_;         ///< ranges of inputs that depend on time alone
-  std::vector<double> noise_;         ///< errors between the points up to it are none
+  std::vector<double> mean_, size_;     ///< of e and |e|
+  std::vector<double> doubt_;           ///< what e may be wrong by
+  std::vector<double> scanned_size_;    ///< of size_, what lies between the points
+  std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone
+  std::vector<double> noise_;           ///< errors between the points up to it are none
   InnerPoints::Rows inputs_, outputs_;
   std::vector<Sample> fed_, fed_by_zero_;
   std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
