@@ -75,10 +75,11 @@ double InnerPoints::time_of(const MacroStep& step, std::size_t i) {
   return i == last ? step.end : step.begin + share[i] * step.size();
 }
 
-void InnerPoints::find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
-                       std::vector<Sample>& doubts) {
+void InnerPoints::find(const PassedStep& passed, Past past, Sizes chosen, Rows& inputs,
+                       Rows& outputs, std::vector<Sample>& doubts) {
   std::ranges::fill(doubts, Sample{});
   std::ranges::fill(seen_, Seen::not_yet);
+  chosen_ = chosen;
   checks_ = accepted_;
   for (const SubsystemBatch& batch : batches_.all()) {
     look({batch.members, batch.steps.get()}, passed, inputs, outputs, doubts);
@@ -178,13 +179,13 @@ void InnerPoints::take_ends(std::size_t k, const MacroStep& step, Rows& inputs) 
   }
 }
 
-/// Slopes that tell of a macro-step tell of a smaller one as well, as where an event clips it.
+/// Slopes that tell of a macro-step tell of one that an event clips as well.
 void InnerPoints::begin_check(Lane& lane, std::size_t k, double h) {
   Check& check = checks_[k];
   lane.told = check.by_slopes;
   lane.long_ago = check.rest == 0;
-  const double smaller = lane.told ? check.h : h, larger = lane.told ? h : check.h;
-  lane.due = lane.long_ago || larger > about_the_same * smaller;
+  const bool shrinks = check.h > about_the_same * h, grows = h > about_the_same * check.h;
+  lane.due = lane.long_ago || grows || (shrinks && !(lane.told && chosen_ == Sizes::given));
   check = lane.due ? Check{0.0, checked_for, true, h}
                    : Check{check.left, check.rest - 1, lane.told, check.h};
   lane.tells = check.by_slopes;
@@ -213,9 +214,10 @@ void InnerPoints::by_slopes(const Group& group, const PassedStep& passed, Rows& 
   read_all(group, passed, inputs, outputs);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const std::size_t k = group.members[lane], first = layout_.outputs_of(k).first;
+    const double left = checks_[k].left * (h / checks_[k].h);
     for (std::size_t o = first; o < layout_.outputs_of(k).last && lanes_[lane].tells; ++o) {
       const double on_cubic = first_outputs_[(o - first) * lanes_.size() + lane];
-      doubts[o].value = checks_[k].left * std::abs(on_cubic - outputs[1][o].value);
+      doubts[o].value = left * std::abs(on_cubic - outputs[1][o].value);
     }
   }
 }

@@ -55,10 +55,13 @@ class InnerPoints {
   /// layer.
   enum class Past { known, unknown };
 
+  /// Who chooses how large macro-steps are: a control makes them smaller where something changes.
+  enum class Sizes { given, controlled };
+
   /// Before anything happens at its end: values of this rank's inputs, as they were given, and
   /// outputs; not a number where a subsystem cannot tell. `doubts`: what outputs inside may be
   /// wrong by. All have an entry for each of the rank's inputs or outputs.
-  void find(const PassedStep& passed, Past past, Rows& inputs, Rows& outputs,
+  void find(const PassedStep& passed, Past past, Sizes chosen, Rows& inputs, Rows& outputs,
             std::vector<Sample>& doubts);
 
   /// The macro-step that was looked at last is accepted.
@@ -78,10 +81,10 @@ class InnerPoints {
 
   /// What the last check has found of a subsystem.
   struct Check {
-    double left = 0.0;       ///< share of what slopes within tell that may be wrong
+    double left = 0.0;       ///< share of what slopes within tell that may be wrong, as h
     int rest = 0;            ///< macro-steps until the next one
     bool by_slopes = false;  ///< slopes within tell
-    double h = 0.0;
+    double h = 0.0;          ///< of the macro-step
 
     void io(Archive& archive) { CONCORD_MEMBERS(archive, left, rest, by_slopes, h); }
   };
@@ -141,6 +144,7 @@ class InnerPoints {
   std::vector<Check> accepted_;       ///< the same as of the last macro-step
   std::vector<std::int64_t> evaluations_;
   std::vector<Seen> seen_;
+  Sizes chosen_ = Sizes::given;  ///< in the macro-step that is looked at
   // Scratch: rows with a value per lane, variable by variable, of each point.
   std::vector<Lane> lanes_;
   std::array<std::vector<double>, count> x_, u_, f_;

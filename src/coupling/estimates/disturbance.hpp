@@ -7,13 +7,13 @@ namespace concord {
 
 /// What holds and coupling have missed of the inputs over an interval (HoldErrors), per connected
 /// input: the means of the error e and of its deviation d, e just before the end, and the mean of e
-/// in the macro-step where that was largest. `unseen`: the share of the interval in which e was
-/// seen at the ends only, so that e - P D d is the error. `held`: means of inputs that are held
-/// between events (RankNetwork::held_inputs).
+/// over the macro-step where that was largest, as far as it was seen inside. `unseen`: the share of
+/// the interval in which e was seen at the ends only, so that e - P D d is the error. `held`: means
+/// of inputs that are held between events (RankNetwork::held_inputs).
 struct Disturbance {
   std::vector<double> mean, deviation, unseen;
   std::span<const double> end;
-  std::span<const double> largest{};
+  std::span<const double> largest_seen{};
   std::vector<double> held{};
 };
 

@@ -69,6 +69,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
     : subsystems_(subsystems),
       sight_(sight),
       at_nodes_(method.solve.at_nodes),
+      constraints_(subsystems),
       holds_(method, subsystems),
       inside_(method, subsystems),
       sees_inside_(sight == Sight::inside && !method.takes_steps_twice() && !at_nodes_),
@@ -86,7 +87,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.unseen.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
-  disturbance_.largest = holds_.largest();
+  disturbance_.largest_seen = holds_.largest_seen();
   disturbance_.held.resize(subsystems.held_inputs().size());
   if (count_connected(subsystems) == 0 && !at_nodes_) {
     uncoupled_ =
@@ -174,14 +175,14 @@ bool ErrorAccount::has_changed_much() const {
   return agree_on_largest(subsystems_.comm(), variation) > EstimateInterval::much_change;
 }
 
-/// Of what there is of each connected input, in units of its size.
+/// Of what there is of each connected input, in units of its size; equations have none.
 double ErrorAccount::largest_share(std::span<const double> of_inputs) const {
   const auto& connected = subsystems_.connected_inputs();
   double largest = 0.0;
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const double size = subsystems_.input_sizes()[connected[j]];
-    if (size > 0.0) {
-      largest = std::max(largest, std::abs(of_inputs[j]) / size);
+    if (size > 0.0 && !constraints_.is_equation(j)) {
+      largest = std::max(largest, of_inputs[j] / size);
     }
   }
   return largest;

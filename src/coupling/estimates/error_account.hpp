@@ -109,6 +109,7 @@ class ErrorAccount {
   RankNetwork& subsystems_;
   Sight sight_;
   bool at_nodes_;  ///< nothing is held: all errors are those of states
+  ConstraintRows constraints_;
   HoldErrors holds_;
   InsideErrors inside_;
   bool sees_inside_, controls_;

@@ -394,10 +394,11 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
 bool ErrorPropagation::look_between(const Disturbance& disturbance) {
   constexpr double over_mean = 2.0;
   if (!looks_between_) return true;
-  missed_.resize(disturbance.mean.size());
+  missed_.assign(disturbance.largest_seen.begin(), disturbance.largest_seen.end());
   for (std::size_t j = 0; j < missed_.size(); ++j) {
-    const bool seen = disturbance.unseen[j] == 0.0;
-    missed_[j] = over_mean * (seen ? disturbance.largest[j] : disturbance.mean[j]);
+    const double mean = disturbance.mean[j];
+    const bool larger = disturbance.unseen[j] > 0.0 && std::abs(mean) > std::abs(missed_[j]);
+    missed_[j] = over_mean * (larger ? mean : missed_[j]);
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     parts_[k].y.setZero(index(subsystems_.outputs_of(k).size()));

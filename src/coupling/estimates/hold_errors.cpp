@@ -36,7 +36,8 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values : {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_}) {
+  for (auto* values :
+       {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_, &largest_seen_}) {
     values->assign(n, 0.0);
   }
   last_.resize(n);
@@ -85,11 +86,12 @@ void HoldErrors::clear() {
   std::fill(unseen_.begin(), unseen_.end(), 0.0);
   std::fill(largest_.begin(), largest_.end(), 0.0);
   std::fill(variation_.begin(), variation_.end(), 0.0);
+  std::fill(largest_seen_.begin(), largest_seen_.end(), 0.0);
 }
 
 void HoldErrors::add(std::size_t j, double mean_error, double h) {
   impulse_[j] += h * mean_error;
-  if (std::abs(mean_error) > std::abs(largest_[j])) largest_[j] = mean_error;
+  largest_[j] = std::max(largest_[j], std::abs(mean_error));
 }
 
 /// Where slope and curvature at the beginning are not known they are those of the hold.
@@ -141,6 +143,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
       add(j, seen ? inside[i] : ends.mean, h);
     }
     unseen_[j] += seen ? 0.0 : h;
+    if (seen && std::abs(inside[i]) > std::abs(largest_seen_[j])) largest_seen_[j] = inside[i];
     at_end_[j] = solved_[j] != 0 ? 0.0 : given(h) - fed[i].value;
     variation_[j] += std::abs(fed[i].value - last_[j].value);
     last_[j] = fed[i];

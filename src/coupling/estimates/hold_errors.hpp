@@ -46,7 +46,8 @@ class HoldErrors {
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
   /// Time over which nobody has looked inside: there e - P D d is the error.
   std::span<const double> unseen() const { return unseen_; }
-  std::span<const double> largest() const { return largest_; }      ///< mean e of a macro-step
+  std::span<const double> largest() const { return largest_; }  ///< |mean e| of a macro-step
+  std::span<const double> largest_seen() const { return largest_seen_; }  ///< such a mean, inside
   std::span<const double> variation() const { return variation_; }  ///< sum of |change of P y|
   std::span<const double> at_end() const { return at_end_; }  ///< e just before the last point
   void clear();
@@ -54,10 +55,10 @@ class HoldErrors {
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, hermite_errors_, past_);
     CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, deviation_, unseen_, largest_,
-                        variation_, at_end_, last_);
+                        variation_, at_end_, largest_seen_, last_);
     CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
-  int memory_version() const { return 3; }
+  int memory_version() const { return 4; }
 
  private:
   /// What the ends of a macro-step tell of it.
@@ -77,7 +78,8 @@ class HoldErrors {
   bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
   std::vector<char> solved_;  ///< where nothing is held: of constraints, or all
-  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_;
+  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_,
+      largest_seen_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;
   PastMeans past_;

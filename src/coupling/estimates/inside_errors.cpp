@@ -110,6 +110,8 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
 
 InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
     : subsystems_(subsystems),
+      sizes_(method.estimate == ErrorEstimate::none ? InnerPoints::Sizes::given
+                                                    : InnerPoints::Sizes::controlled),
       constraints_(subsystems),
       norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
             subsystems.connected_inputs().size()),
@@ -200,7 +202,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   const auto known =
       layer || point.last_step == 0.0 ? InnerPoints::Past::unknown : InnerPoints::Past::known;
   subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, known,
-                                  inputs_, outputs_, part_);
+                                  sizes_, inputs_, outputs_, part_);
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;
@@ -210,8 +212,11 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   for (std::size_t p = 0; p < InnerPoints::count; ++p) {
     for (const std::size_t o : unknown_) outputs_[p][o].value = not_known;
     subsystems_.exchange(outputs_[p], fed_);
-    for (const std::size_t i : watched_) {
-      const double error = inputs_[p][i].value - fed_[i].value;
+    for (std::size_t j = 0; j < watched_.size(); ++j) {
+      const std::size_t i = watched_[j];
+      const double error = j < subsystems_.connected_inputs().size()
+                               ? constraints_.rest_of(j, inputs_[p][i], fed_[i], outputs_[p]).value
+                               : inputs_[p][i].value - fed_[i].value;
       mean_[i] += LobattoPoints::weight[p] * error;
       size_[i] += LobattoPoints::weight[p] * std::abs(error);
     }

@@ -39,8 +39,8 @@ class InsideErrors {
   /// Nobody has looked at the macro-step that comes.
   void forget();
 
-  /// Mean of e over the macro-step that was looked at last, by local input; not a number where it
-  /// is not known.
+  /// Mean of e over the macro-step that was looked at last, by local input, and of what is left of
+  /// a constraint's equation; not a number where it is not known.
   std::span<const double> means() const { return mean_; }
 
   void io(Archive& archive);
@@ -56,6 +56,7 @@ class InsideErrors {
   void feed(double Sample::*part, const Use& use);
 
   RankNetwork& subsystems_;
+  InnerPoints::Sizes sizes_;
   ConstraintRows constraints_;
   ErrorNorm norm_;
   std::optional<SignalRanges> ranges_;  ///< of inputs, where errors are judged by them
