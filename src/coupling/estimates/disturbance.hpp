@@ -12,8 +12,7 @@ namespace concord {
 /// of inputs that are held between events (RankNetwork::held_inputs).
 struct Disturbance {
   std::vector<double> mean, deviation, unseen;
-  std::span<const double> end;
-  std::span<const double> largest_seen{};
+  std::span<const double> end, largest_seen;
   std::vector<double> held{};
 };
 
