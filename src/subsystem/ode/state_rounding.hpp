@@ -16,12 +16,14 @@ namespace concord {
 ///
 /// f moves by |f(x + d, u + e) - f(x, u)| where all x_j and u_j move by some units in the last
 /// place of their sizes with signs that don't cancel: that is what rounding makes of f. Over a time
-/// h, or 1 / |df_i/dx_i| where the state forgets faster, it becomes an error of x_i.
+/// h, or 1 / |df_i/dx_i| where the state forgets faster, or 1 / sqrt|(df/dx)^2|_ii where it turns
+/// faster, it becomes an error of x_i.
 class StateRounding {
  public:
   struct Memory {
-    std::vector<double> rate;      ///< of f_i, the largest so far
-    std::vector<double> time;      ///< in which the state forgets; infinite where it doesn't matter
+    std::vector<double> rate;  ///< of f_i, the largest so far
+    std::vector<double>
+        time;  ///< in which the state forgets or turns; infinite where it doesn't matter
     std::int64_t macro_steps = 0;  ///< since the start
     std::vector<double> inputs;    ///< sizes of inputs at the last measurement
 
@@ -55,8 +57,12 @@ class StateRounding {
 
  private:
   bool rates(const Point& at, std::span<double> f, std::span<double> result);
-  void pass_on(const Point& at, std::span<const double> f, std::size_t i, Memory& memory);
-  double forgetting_time(const Point& at, std::span<const double> f, std::size_t i);
+  bool slopes_by(const Point& at, std::span<const double> f, std::size_t i,
+                 std::span<double> column);
+  void follow(const Point& at, std::span<const double> f, std::size_t i,
+              std::span<const double> column, std::span<double> rate, double& time);
+  static void follow(const ColumnPattern& structure, std::span<const double> f_x, double h,
+                     std::size_t i, std::span<double> rate, double& time);
   std::shared_ptr<const ColumnPattern> structure_at(const Point& at, std::vector<double>& f_x);
 
   CheckedModel& model_;

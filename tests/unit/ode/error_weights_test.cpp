@@ -92,6 +92,33 @@ TEST_F(Rounding, FloorsAreWhatRoundingOfTheTermsMakesInTheStatesTime) {
   EXPECT_NEAR(within[0], memory.time[0] * memory.rate[0], 1e-15);
 }
 
+/// What passes from a place to its velocity and back is what was there: it turns with the
+/// oscillation, and measuring again adds nothing.
+TEST(RoundingOfAnOscillator, IsOfOneSwingHoweverOftenItIsMeasured) {
+  constexpr double omega = 100.0, h = 0.4;
+  const auto make = [&] {
+    return std::make_unique<LambdaModel>(
+        std::vector<double>{1.0, 0.0}, 1, 1,
+        [](double, Span x, Span u, Out dxdt) {
+          dxdt[0] = x[1];
+          dxdt[1] = omega * omega * (u[0] - x[0]);
+        },
+        first_state);
+  };
+  const SubsystemDescription description = describe_ode("s", "native", make()->interface());
+  CheckedModel model(make(), description);
+  StateRounding rounding(model);
+  const double x[] = {1.0, 0.0}, u[] = {0.2}, x_sizes[] = {1.0, omega}, u_sizes[] = {0.2};
+  StateRounding::Memory memory = rounding.fresh();
+  double within[2];
+  for (int measurement = 0; measurement < 8; ++measurement)
+    rounding.measure({0.0, h, x, u, x_sizes, u_sizes}, {1e-12, 1e-14, true}, memory);
+  EXPECT_NEAR(memory.time[1], 1.0 / omega, 1e-6);
+  StateRounding::within(h, memory, within);
+  EXPECT_LT(within[0], 200.0 * eps);
+  EXPECT_LT(within[1], 200.0 * eps * omega);
+}
+
 TEST_F(Rounding, AStateWhoseToleranceIsAboveItNeedsNoTime) {
   EXPECT_TRUE(std::isinf(measured(1e-8).time[1]));
 }
