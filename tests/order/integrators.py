@@ -84,6 +84,35 @@ class Agreement(unittest.TestCase):
         self.check(LOTKA_VOLTERRA, LotkaVolterra, 0.1, 20.0, ("prey.amount", "predator.amount"))
 
 
+class Swinging(unittest.TestCase):
+    """Six swings in a macro-step, by the default absolute tolerance: what rounding is taken to leave in
+    a state doesn't grow with the run."""
+    MODEL = """experiment: {start: 0, stop: 12.8}
+subsystems:
+  spring:
+    equations:
+      states: {p: 0.1, q: 0}
+      derivatives: {p: q, q: "-10000*p + 2000"}
+      outputs: {p: p}
+"""
+
+    def test_agrees_with_its_closed_form(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = write_model(folder, "spring", self.MODEL)
+            for integrator in INTEGRATORS:
+                for rtol in (1e-8, 1e-10):
+                    with self.subTest(integrator=integrator, rtol=rtol):
+                        run = simulate(model, "-cosim_type", "jfm", "-cosim_step", 0.4,
+                                       "-subsystem_integrator", integrator, "-subsystem_rtol", rtol)
+                        exact = 0.2 - 0.1 * np.cos(100 * run.time)
+                        far = np.max(np.abs(run.outputs["spring.p"] - exact)) / 0.3
+                        print(f"{integrator:12} rtol {rtol:.0e}: {far / rtol:.1e} tolerances")
+                        # By 1280 rad; multistep methods leave as much as the smallest steps that they
+                        # take behind each communication point let them.
+                        one_step = integrator in ("auto", "erk", "dirk")
+                        self.assertLess(far, (2e3 if one_step else 2e4) * rtol)
+
+
 class Stiff(unittest.TestCase):
     def run_both(self, text, step, *options):
         with tempfile.TemporaryDirectory() as folder:

@@ -414,6 +414,13 @@ class Instants(unittest.TestCase):
             compared(self, GUST, "mast.x", ("-cosim_type", method, "-cosim_step", step, "-cosim_output_interval", 0.25),
                      factor=3.0)
 
+    def test_where_the_tail_of_a_gust_begins(self):
+        """In a macro-step of two swings, the mast at rest: steeper than any power of time."""
+        text = GUST.replace("stop: 60", "stop: 300").replace("(t - 31.7)/0.3", "t - 163.8")
+        for accuracy in (1e-4, 1e-6, 1e-8):
+            compared(self, text, "mast.x", ("-cosim_accuracy", accuracy, "-cosim_output_interval", 0.25),
+                     factor=4.0)
+
     def test_ranks(self):
         one, three = (self.check("-cosim_step", 0.5, ranks=ranks) for ranks in (1, 3))
         self.assertAlmostEqual(one / three, 1, delta=1e-4)

@@ -28,7 +28,7 @@ bool StateSizes::rests_at_zero(const OdeMemory& now) {
 
 void StateSizes::weigh(OdeMemory& now, double h, std::span<const double> u,
                        std::span<const Polynomial> inputs, std::span<double> sizes) {
-  size_states(now, h, u, sizes);
+  size_states(now, h, u, inputs, sizes);
   weigh_errors(now, h, u, inputs, sizes);
 }
 
@@ -66,9 +66,10 @@ void StateSizes::weigh_errors(OdeMemory& now, double h, std::span<const double> 
 
 /// A state that rises from 0 gets a size where it is 0 and has a slope, or where it no longer
 /// doubles within the macro-step: what spreads through a chain of states rises like t^k, and digits
-/// of such tails, which no method can follow, don't matter later.
+/// of such tails, which no method can follow, don't matter later. Until then what inputs make of it
+/// within the macro-step counts: they may rise as steeply as they like.
 void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u,
-                             std::span<double> sizes) {
+                             std::span<const Polynomial> inputs, std::span<double> sizes) {
   Scratch scratch;
   const std::span<double> f = scratch.numbers(now.x.size());
   bool slopes = false;
@@ -81,11 +82,33 @@ void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u
     const bool known = now.rising[i] == 0 || magnitude == 0.0;
     sizes[i] = known ? now.states[i] : 0.0;
   }
+  if (slopes) size_by_inputs(now, h, f, inputs, sizes);
+}
+
+/// Of states that have no size, by f where only inputs have gone on; `f`: at the begin.
+void StateSizes::size_by_inputs(const OdeMemory& now, double h, std::span<const double> f,
+                                std::span<const Polynomial> inputs, std::span<double> sizes) {
+  const auto moves = [](const Polynomial& input) {
+    return std::any_of(input.c.begin() + 1, input.c.end(), [](double c) { return c != 0.0; });
+  };
+  if (std::none_of(inputs.begin(), inputs.end(), moves)) return;
+  Scratch scratch;
+  const std::span<double> u = scratch.numbers(inputs.size()), largest = scratch.numbers(f.size());
+  const std::span<double> then = scratch.numbers(f.size());
+  std::fill(largest.begin(), largest.end(), 0.0);
+  for (const double share : {0.5, 1.0}) {
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = inputs[i](share * h);
+    if (!model_.f(now.t, now.x, u, then)) return;
+    for (std::size_t i = 0; i < f.size(); ++i)
+      largest[i] = std::max(largest[i], std::abs(then[i] - f[i]));
+  }
+  for (std::size_t i = 0; i < f.size(); ++i)
+    if (sizes[i] == 0.0) sizes[i] = h * largest[i];
 }
 
 /// A state has left 0, not too steeply (t^4), and it had no size, so that nothing watched its
-/// error, or one that its slope had made it expect and that was much too large, as that of a fast
-/// transient is.
+/// error, or one that its slope or its inputs had made it expect and that was much too large, as
+/// that of a fast transient is.
 bool StateSizes::turned_out_otherwise(OdeMemory& now, const MacroStep& step,
                                       std::span<const double> x, std::span<const Polynomial> inputs,
                                       std::span<double> sizes) {
@@ -93,7 +116,8 @@ bool StateSizes::turned_out_otherwise(OdeMemory& now, const MacroStep& step,
   const auto may_differ = [&](std::size_t i) {
     const double turned_out = std::abs(x[i]);
     if (turned_out == 0.0) return false;
-    return sizes[i] == 0.0 || (now.states.only_expected(i) && sizes[i] > much * turned_out);
+    const bool expected = now.rising[i] != 0 || now.states.only_expected(i);
+    return sizes[i] == 0.0 || (expected && sizes[i] > much * turned_out);
   };
   bool any = false;
   for (std::size_t i = 0; i < x.size(); ++i) any = any || may_differ(i);

@@ -52,7 +52,10 @@ class StateSizes {
  private:
   void take(OdeMemory& now, double h, std::span<const double> u);
   static bool rests_at_zero(const OdeMemory& now);
-  void size_states(OdeMemory& now, double h, std::span<const double> u, std::span<double> sizes);
+  void size_states(OdeMemory& now, double h, std::span<const double> u,
+                   std::span<const Polynomial> inputs, std::span<double> sizes);
+  void size_by_inputs(const OdeMemory& now, double h, std::span<const double> f,
+                      std::span<const Polynomial> inputs, std::span<double> sizes);
   void weigh_errors(OdeMemory& now, double h, std::span<const double> u,
                     std::span<const Polynomial> inputs, std::span<const double> sizes);
   bool turned_out_otherwise(OdeMemory& now, const MacroStep& step, std::span<const double> x,
