@@ -444,6 +444,20 @@ class Discrete(unittest.TestCase):
             self.check("meter.s", *options)
 
 
+    def test_where_nothing_but_what_is_held_is_connected(self):
+        """A staircase by tenths into z' = n - z, integrated loosely."""
+        text = """
+experiment: {start: 0, stop: 5}
+subsystems:
+  c: {equations: {discrete: {n: 0}, when: [{every: 0.1, set: {n: n + 0.1}}], outputs: {n: n}}}
+  m: {equations: {inputs: {n: 0}, states: {z: 0}, derivatives: {z: 4*(n - z)}, outputs: {z: z}}}
+connections: [c.n -> m.n]
+"""
+        for ranks in (1, 2):
+            compared(self, text, "m.z", (*self.ROWS, "-cosim_type", "jacobi", "-cosim_step", 0.1,
+                                         "-subsystem_rtol", 1e-4), factor=3.0, ranks=ranks)
+
+
 class Ranks(unittest.TestCase):
     def test_the_same_on_one_two_and_three(self):
         with tempfile.TemporaryDirectory() as folder:

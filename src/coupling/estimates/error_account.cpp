@@ -39,9 +39,7 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
   return agree_on_text(subsystems.comm(), lacking);
 }
 
-/// In the whole network.
-std::size_t count_connected(const RankNetwork& subsystems) {
-  const auto& links = subsystems.network().coupled_links();
+std::size_t count(const std::vector<std::optional<Link>>& links) {
   return static_cast<std::size_t>(
       std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); }));
 }
@@ -76,7 +74,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
       undecided_(subsystems),
-      interval_(count_connected(subsystems), method.estimate != ErrorEstimate::none,
+      interval_(count(subsystems.network().coupled_links()), method.estimate != ErrorEstimate::none,
                 sight == Sight::inside),
       indirect_(outputs_of(subsystems, true)),
       largest_(subsystems.n_outputs(), 0.0),
@@ -89,7 +87,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.end = holds_.at_end();
   disturbance_.largest_seen = holds_.largest_seen();
   disturbance_.held.resize(subsystems.held_inputs().size());
-  if (count_connected(subsystems) == 0 && !at_nodes_) {
+  if (count(subsystems.network().links()) == 0 && !at_nodes_) {
     uncoupled_ =
         "nothing is connected, so that no coupling errs; what integrators leave in each micro-step "
         "is within -subsystem_rtol";
