@@ -85,7 +85,8 @@ void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u
   if (slopes) size_by_inputs(now, h, f, inputs, sizes);
 }
 
-/// Of states that have no size, by f where only inputs have gone on; `f`: at the begin.
+/// Of states that have no size and whose slope is rather the inputs' than what there is already, by
+/// f where only inputs have gone on; `f`: at the begin.
 void StateSizes::size_by_inputs(const OdeMemory& now, double h, std::span<const double> f,
                                 std::span<const Polynomial> inputs, std::span<double> sizes) {
   const auto moves = [](const Polynomial& input) {
@@ -103,7 +104,7 @@ void StateSizes::size_by_inputs(const OdeMemory& now, double h, std::span<const 
       largest[i] = std::max(largest[i], std::abs(then[i] - f[i]));
   }
   for (std::size_t i = 0; i < f.size(); ++i)
-    if (sizes[i] == 0.0) sizes[i] = h * largest[i];
+    if (sizes[i] == 0.0 && largest[i] > std::abs(f[i])) sizes[i] = h * largest[i];
 }
 
 /// A state has left 0, not too steeply (t^4), and it had no size, so that nothing watched its
