@@ -135,6 +135,7 @@ bool PointDerivatives::outputs(double t, double h, std::span<const double> x,
   return true;
 }
 
+/// at_.y: the outputs there.
 bool PointDerivatives::output_slopes(double t, double h, std::span<const double> x) {
   if (at_.y.empty()) return true;
   if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
@@ -164,7 +165,6 @@ bool PointDerivatives::output_curvatures(double t, double h, std::span<const dou
   if (model_.gives_output_curvatures()) {
     return model_.output_curvatures(t, x, at_.u, {at_.du, at_.d2u}, result);
   }
-  if (!model_.g(t, x, at_.u, at_.y)) return false;
   if (!at_.f.empty() && !model_.f(t, x, at_.u, at_.f)) return false;
   const auto kept = [](std::span<const double> values) {
     return std::vector<double>(values.begin(), values.end());
@@ -192,7 +192,9 @@ bool PointDerivatives::curvatures_by_stencil(const Stencil& stencil, double t, d
       at_.u[j] = bent_.u[j] + move * bent_.du[j];
       at_.du[j] = bent_.du[j] + move * at_.d2u[j];
     }
-    if (!output_slopes(t + move, coarser * h, bent_.x)) return false;
+    if (!model_.g(t + move, bent_.x, at_.u, at_.y) ||
+        !output_slopes(t + move, coarser * h, bent_.x))
+      return false;
     for (std::size_t i = 0; i < result.size(); ++i) result[i] += weight * at_.dy[i];
     weights += weight;
     return true;
