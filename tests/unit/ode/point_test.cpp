@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models.hpp"
+#include "subsystem/ode/point_derivatives.hpp"
 
 namespace concord::testing {
 namespace {
@@ -75,6 +76,32 @@ TEST(Point, OutputDerivativesByBothWays) {
       EXPECT_NEAR(y[0].derivative, y0, tolerance) << t << exact;
       EXPECT_NEAR(y[1].derivative, y1, tolerance) << t << exact;
     }
+  }
+}
+
+/// As behind the last completed step of an FMU: central differences of y' fit, those in time in it
+/// are one-sided.
+TEST(Point, OutputCurvaturesCloseBehindAnIntervalsBegin) {
+  const auto make = [] {
+    auto model = std::make_unique<LambdaModel>(
+        std::vector<double>{0.7}, 1, 1, [](double, Span x, Span, Out dxdt) { dxdt[0] = -x[0]; },
+        [](double t, Span x, Span u, Out y) { y[0] = x[0] * u[0] + std::sin(t); });
+    model->exact = [](double, Span x, Span u, const Jacobians& j) {
+      j.f_x[0] = -1.0, j.f_u[0] = 0.0, j.g_x[0] = u[0], j.g_u[0] = x[0];
+    };
+    return model;
+  };
+  const SubsystemDescription description = describe_ode("s", "native", make()->interface());
+  CheckedModel model(make(), description);
+  const double x[] = {0.7};
+  const Sample u{0.4, -1.5, 2.5};
+  for (const double behind : {1e-9, 0.251 * h, 0.26 * h, 0.3 * h, 0.6 * h, h}) {
+    model.enter({begin - behind, begin + 1.0});
+    LearntDerivatives learnt;
+    PointDerivatives derivatives(model, learnt);
+    double result = 0.0;
+    ASSERT_TRUE(derivatives.output_curvatures(begin, h, x, {&u, 1}, {&result, 1}));
+    EXPECT_NEAR(result, 0.7 * 0.4 + 2.0 * 0.7 * 1.5 + 0.7 * 2.5 - std::sin(begin), 1e-6) << behind;
   }
 }
 
