@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -90,7 +91,7 @@ class FmuModel final : public HybridModel {
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
 
  private:
   /// The last event or completed step and the next time event, and the inputs that events have set.
@@ -121,6 +122,8 @@ class FmuModel final : public HybridModel {
   void set_inputs(std::span<const double> u);
   void run_event(double t, std::span<double> x, std::span<const double> u);
   void begin_anew(double t, const EventOutcome& outcome, std::span<double> x);
+  std::string differing(double t, std::span<const double> x, std::span<const double> u,
+                        const Jacobians& by);
   template <class Variable>
   void check_finite(std::span<const double> values, const std::vector<Variable>& variables,
                     const char* what) const;
@@ -137,6 +140,7 @@ class FmuModel final : public HybridModel {
   Between next_, saved_next_;
   double start_ = 0.0, stop_ = infinity;
   bool redo_possible_ = false;
+  bool compared_ = false;  ///< directional derivatives with differences
   std::string lost_;
   double t_ = std::numeric_limits<double>::quiet_NaN();  ///< where the FMU stands
   std::vector<double> x_;
@@ -264,12 +268,72 @@ bool FmuModel::jacobians(double t, std::span<const double> x, std::span<const do
   if (instance_->partial(slopes, n_st, states, n_st, result.f_x) &&
       instance_->partial(slopes, n_st, inputs, n_in, result.f_u) &&
       instance_->partial(outputs_, n_out, states, n_st, result.g_x) &&
-      instance_->partial(outputs_, n_out, inputs, n_in, result.g_u))
-    return true;
+      instance_->partial(outputs_, n_out, inputs, n_in, result.g_u)) {
+    if (std::exchange(compared_, true)) return true;
+    const std::string wrong = differing(t, x, u, result);
+    if (wrong.empty()) return true;
+    tell(*setup_, "its directional derivatives are wrong: " + wrong + instance_->when() +
+                      "; differences take their place");
+  } else {
+    tell(*setup_, instance_->failure() + instance_->when() +
+                      "; differences take the place of its directional derivatives");
+  }
   use_.directional = false;
-  tell(*setup_, instance_->failure() + instance_->when() +
-                    "; differences take the place of its directional derivatives");
   return false;
+}
+
+/// What changes otherwise than directional derivatives say where all states and inputs are moved a
+/// little; nothing where none does, or where it bends or breaks within that.
+std::string FmuModel::differing(double t, std::span<const double> x, std::span<const double> u,
+                                const Jacobians& by) {
+  constexpr double share = 1e-6, bent = 1e-3, wrong = 1e-2, rounding = 1e-12;
+  const std::size_t n_st = x.size(), n_in = u.size(), n_out = setup_->description.outputs.size();
+  const auto moved = [&](std::span<const double> from, std::span<const std::size_t> places,
+                         double sign) {
+    std::vector<double> result(from.begin(), from.end());
+    for (const std::size_t j : places)
+      result[j] += sign * share * (1.0 + 0.5 * std::sin(static_cast<double>(j * j))) *
+                   std::max(std::abs(from[j]), 1.0);
+    return result;
+  };
+  std::vector<std::size_t> all(n_st);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto evaluate = [&](double sign, std::vector<double>& dx, std::vector<double>& du) {
+    dx = moved(x, all, sign);
+    du = moved(u, continuous_.ports.places(), sign);
+    std::vector<double> values(n_st + n_out);
+    derivatives(t, dx, du, std::span(values).first(n_st));
+    outputs(t, dx, du, std::span(values).last(n_out));
+    return values;
+  };
+  std::vector<double> dx, du, here, below, above;
+  try {
+    here = evaluate(0.0, dx, du), below = evaluate(-1.0, dx, du), above = evaluate(1.0, dx, du);
+  } catch (const RecoverableFailure&) {
+    return "";
+  }
+  for (std::size_t i = 0; i < n_st + n_out; ++i) {
+    const bool slope = i < n_st;
+    const std::size_t row = slope ? i : i - n_st;
+    const auto by_x = (slope ? by.f_x : by.g_x).subspan(row * n_st, n_st);
+    const auto by_u = (slope ? by.f_u : by.g_u).subspan(row * n_in, n_in);
+    double told = 0.0, size = 0.0;
+    const auto add = [&](double change) { told += change, size += std::abs(change); };
+    for (std::size_t j = 0; j < n_st; ++j) add(by_x[j] * (dx[j] - x[j]));
+    for (std::size_t j = 0; j < n_in; ++j) add(by_u[j] * (du[j] - u[j]));
+    const double up = above[i] - here[i], down = here[i] - below[i];
+    size += std::abs(up) + std::abs(down);
+    const bool says_nothing = !(std::abs(up - down) <= bent * size);
+    if (says_nothing ||
+        std::abs(up + down - 2.0 * told) <= wrong * size + rounding * std::abs(here[i]))
+      continue;
+    const auto& d = setup_->description;
+    return (slope ? "the derivative of state " + in_quotes(d.states[row].name)
+                  : "output " + in_quotes(d.outputs[row].name)) +
+           " changes by " + short_number(0.5 * (up + down)) + " where they say " +
+           short_number(told);
+  }
+  return "";
 }
 
 bool FmuModel::input_event(std::span<const double> u) {
@@ -326,7 +390,8 @@ std::optional<std::string> FmuModel::io(Archive& archive) {
   if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
   if (auto reason = pass_state(*instance_, archive)) return reason;
   next_.discrete = discrete_.values;
-  CONCORD_MEMBERS(archive, next_, parameters_, parameters_due_, discrete_.wanted, use_.directional);
+  CONCORD_MEMBERS(archive, next_, parameters_, parameters_due_, discrete_.wanted, use_.directional,
+                  compared_);
   discrete_.values = next_.discrete;
   forget_point();
   return std::nullopt;

@@ -246,6 +246,7 @@ bool FmuInstance::deserialize(const std::vector<char>& bytes, FmuMode mode, FmuS
   return invoke(common_.deserialize, bytes.data(), bytes.size(), &snapshot.state_);
 }
 
+/// FMUs may not know that a state which is an output, too, changes by itself.
 bool FmuInstance::partial(const FmuPorts& unknowns, std::size_t rows, const FmuPorts& knowns,
                           std::size_t columns, std::span<double> result) {
   std::fill_n(result.begin(), rows * columns, 0.0);
@@ -259,9 +260,12 @@ bool FmuInstance::partial(const FmuPorts& unknowns, std::size_t rows, const FmuP
                                   sensitivity_))
         return false;
       auto value = sensitivity_.begin();
-      for (const FmuPorts::Real& unknown : unknowns.reals())
-        for (std::size_t i = unknown.first; i < unknown.first + unknown.count; ++i)
-          result[i * columns + known.first + k] = *value++;
+      for (const FmuPorts::Real& unknown : unknowns.reals()) {
+        const bool itself = unknown.reference == known.reference;
+        for (std::size_t i = 0; i < unknown.count; ++i, ++value)
+          result[(unknown.first + i) * columns + known.first + k] =
+              itself ? (i == k ? 1.0 : 0.0) : *value;
+      }
     }
   return true;
 }
