@@ -177,12 +177,27 @@ def processes_below(parent):
     return found
 
 
+def has_ended(process):
+    """Whether it holds no file any more: it is gone, or a zombie that nobody has waited for yet."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 def kill_all(run):
-    for process in processes_below(run.pid):
+    """Until all have ended; the launcher is stopped before, so that it starts nobody else."""
+    if run.poll() is None:
+        os.kill(run.pid, signal.SIGSTOP)
+    processes = processes_below(run.pid)
+    for process in processes:
         try:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
             pass
+    while not all(has_ended(process) for process in processes):
+        time.sleep(1e-3)
 
 
 class Chains(RestartTest):
