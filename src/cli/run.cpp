@@ -110,7 +110,7 @@ const char* Run::run_once_for() const {
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
   const bool untold = simulation_.stepper().errors().missing() && !plan.replicated;
-  if (!turn_.repeatable || !is_coupled(plan.model) || !untold || settings_.adapt != Adapt::none) {
+  if (!turn_.repeatable || !is_coupled(plan.model) || !untold) {
     return;
   }
   const char* once = settings_.halving == Halving::none      ? "-cosim_halving none"

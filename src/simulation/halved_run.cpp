@@ -91,6 +91,7 @@ class Differences : public StepObserver {
 
 void PassedOutputs::step_accepted(const StepReport& report) {
   constexpr std::size_t most = 4'000'000;
+  ends_.push_back(report.step.end);
   if (report.index % every_ != 0) {
     return;
   }
@@ -116,18 +117,42 @@ void PassedOutputs::keep_half() {
   every_ *= 2;
 }
 
+namespace {
+
+/// Of macro-steps that a control has chosen.
+void pass_by_halves(SimulationCore& simulation, std::span<const double> ends,
+                    const std::function<bool(double)>& go_on) {
+  for (const double end : ends) {
+    for (const double goal : {simulation.time() + 0.5 * (end - simulation.time()), end}) {
+      simulation.stop_over(goal);
+      while (simulation.time() < goal && !simulation.finished()) {
+        if (!go_on(simulation.advance())) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOutputs& passed,
                                       const std::function<bool(double)>& go_on) {
   constexpr double of_first_order = 2.0;  // e(h) - e(h/2) = e(h)/2; of higher ones it is more
   Model model = plan.model;
-  model.step_share = 0.5;
+  const bool fixed = plan.settings.adapt == Adapt::none;
+  model.step_share = fixed ? 0.5 : 1.0;
   auto halved = std::make_unique<SimulationPlan>(plan.comm, std::move(model));
   halved->share = plan.share;
   SimulationCore simulation(std::move(halved));
   simulation.start();
   Differences differences(passed, simulation.stepper().point());
   simulation.observe(differences);
-  simulation.advance_while(go_on);
+  if (fixed) {
+    simulation.advance_while(go_on);
+  } else {
+    pass_by_halves(simulation, passed.ends(), go_on);
+  }
   if (!simulation.finished()) {
     simulation.require_sound_subsystems();
     throw SimulationError("it was stopped at t = " + std::to_string(simulation.time()) + " s");
