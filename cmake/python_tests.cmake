@@ -1,3 +1,10 @@
+# Those that take longest are started first, so that none of them is alone at the end; ctest's own record of
+# times is not there yet.
+set(concord_long_tests restart_checkpoints_Kills restart_checkpoints_Files restart_kill_chains_Chains
+  restart_every_method_OtherRanks order_stiff_outputs_Stiff record_compression_Compression fmu_lone_fmu_Run
+  example_hybrid_vehicle_Vehicle isolation_isolated_Failed trust_silence_NoneInSilence faults_faults_Hangs
+  studies_gradient_Gradient record_running_Running record_split_Same)
+
 # concord_python_test(PREFIX SCRIPT CLASS...): one ctest per unittest class in SCRIPT, which finds the
 # modules in tests/support and runs the program in $CONCORD_PROGRAM, in a folder of its own: runs at once that
 # name no results file would write the same one.
@@ -9,6 +16,9 @@ function(concord_python_test prefix script)
     file(MAKE_DIRECTORY ${folder})
     add_test(NAME ${name} WORKING_DIRECTORY ${folder}
       COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} -v ${class})
+    if(name IN_LIST concord_long_tests)
+      set_tests_properties(${name} PROPERTIES COST 90)
+    endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT ${CONCORD_TEST_TIMEOUT} ENVIRONMENT
       "${CONCORD_TEST_ENVIRONMENT};CONCORD_PROGRAM=$<TARGET_FILE:concord_program>;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")
   endforeach()

@@ -102,7 +102,8 @@ std::optional<Dependent> dependent(const Eigen::MatrixXd& matrix) {
   for (Index j = 0; j < scaled.cols(); ++j)
     scaled.col(j) /= std::max(scaled.col(j).cwiseAbs().maxCoeff(), 1e-300);
   if (Eigen::PartialPivLU<Eigen::MatrixXd>(scaled).rcond() > least) return std::nullopt;
-  const Eigen::BDCSVD<Eigen::MatrixXd> parts(scaled, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> parts(
+      scaled, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const Index last = scaled.cols() - 1;
   return Dependent{taking_part(parts.matrixU().col(last)), taking_part(parts.matrixV().col(last))};
 }

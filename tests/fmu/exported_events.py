@@ -1,11 +1,13 @@
 """Equations with relations, `discrete` and `when` exported as FMUs: described, called, and run again."""
 import math
+import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 from concord_runs import EXAMPLES, TIGHT, simulate, write_model
 from exported_files import SWITCHED, Description, FilesTest
-from exported_fmus import Fmu2, export
+from exported_fmus import Fmu2, export, unpack
 
 INTERFACES = [(version, ("-subsystem_fmu_interface", kind))
               for version in (2, 3) for kind in ("me", "cs")]
@@ -260,10 +262,21 @@ class Sampled(EventsTest):
 class Sequence(EventsTest):
     """Model exchange, call by call."""
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        exports = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(exports.cleanup)
+        cls.exports, cls.unpacked = exports.name, {}  # folders, by text
+
     def fmu(self, text, **starts):
-        model = write_model(self.folder, "one", "experiment: {start: 0, stop: 9}\nsubsystems:\n"
-                            f"  one:\n    equations:\n{text}")
-        fmu = Fmu2(self.exported("one", source=model), cosimulation=False)
+        if text not in self.unpacked:
+            folder = Path(tempfile.mkdtemp(dir=self.exports))
+            model = write_model(folder, "one", "experiment: {start: 0, stop: 9}\nsubsystems:\n"
+                                f"  one:\n    equations:\n{text}")
+            export(model, "one", folder / "one.fmu", "--fmi", 2)
+            self.unpacked[text] = unpack(folder / "one.fmu")
+        fmu = Fmu2(self.unpacked[text], cosimulation=False)
         self.addCleanup(fmu.free)
         fmu.set(**starts)
         fmu.start()

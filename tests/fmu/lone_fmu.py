@@ -1,7 +1,10 @@
 """`concord run x.fmu` and `concord check x.fmu`: one FMU alone, in the words of FMI tools."""
 import csv
+import shutil
+import tempfile
 import unittest
 import zipfile
+from pathlib import Path
 
 import fmu_factory
 import numpy as np
@@ -33,14 +36,21 @@ def exact_level(t):
 
 
 class LoneTest(FmuTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.exported = Path(folder.name)
+        path = write_model(cls.exported, "tank", TANK)
+        for version in (2, 3):
+            (cls.exported / f"fmi{version}").mkdir()
+            export(path, "tank", cls.exported / f"fmi{version}" / "tank.fmu", "--fmi", version)
+
     def setUp(self):
         super().setUp()
-        path = write_model(self.folder, "tank", TANK)
-        self.fmus = {}
-        for version in (2, 3):
-            (self.folder / f"fmi{version}").mkdir()
-            self.fmus[version] = self.folder / f"fmi{version}" / "tank.fmu"
-            export(path, "tank", self.fmus[version], "--fmi", str(version))
+        shutil.copytree(self.exported, self.folder, dirs_exist_ok=True)
+        self.fmus = {version: self.folder / f"fmi{version}" / "tank.fmu" for version in (2, 3)}
 
     def run_alone(self, fmu, *words, code=0):
         run = execute("run", fmu, *words, "-cosim_output", self.folder / "out.h5")
