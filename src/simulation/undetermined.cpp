@@ -102,10 +102,12 @@ std::optional<Dependent> dependent(const Eigen::MatrixXd& matrix) {
   for (Index j = 0; j < scaled.cols(); ++j)
     scaled.col(j) /= std::max(scaled.col(j).cwiseAbs().maxCoeff(), 1e-300);
   if (Eigen::PartialPivLU<Eigen::MatrixXd>(scaled).rcond() > least) return std::nullopt;
-  const Eigen::JacobiSVD<Eigen::MatrixXd, Eigen::NoQRPreconditioner> parts(
-      scaled, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const Index last = scaled.cols() - 1;
-  return Dependent{taking_part(parts.matrixU().col(last)), taking_part(parts.matrixV().col(last))};
+  const auto kernel = [](const Eigen::MatrixXd& of) {
+    Eigen::FullPivLU<Eigen::MatrixXd> parts(of);
+    parts.setThreshold(1e3 * least);
+    return Eigen::VectorXd(parts.kernel().col(0).normalized());
+  };
+  return Dependent{taking_part(kernel(scaled.transpose())), taking_part(kernel(scaled))};
 }
 
 }  // namespace concord
