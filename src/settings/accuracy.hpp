@@ -33,6 +33,10 @@ void choose_by_accuracy(Settings& settings, const Model& model);
 /// The integrators' tolerances that are not given, from the accuracy and the method's order.
 void integrate_by_accuracy(Settings& settings);
 
+/// The tolerances of groups that are integrated as one (-cosim_paces), from the accuracy and from how
+/// often what they miss adds up.
+void integrate_groups_by_accuracy(Settings& settings, const Model& model);
+
 /// Those of an integrator that is to reach an accuracy by itself, of each signal's range.
 Tolerance integrators_for(double accuracy);
 

@@ -221,6 +221,7 @@ Settings read_settings_for_check(Model& model) {
   if (settings.by_accuracy) {
     integrate_by_accuracy(settings);
     settings.subsystems = settings_of_each(model, settings);
+    integrate_groups_by_accuracy(settings, model);
   }
   refuse_idle_choices(settings);
   refuse_contradictions(method);

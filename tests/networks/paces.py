@@ -49,7 +49,7 @@ class Linear(PaceTest):
         """Errors below the accuracy, estimates of their size, and less to do for what is slow."""
         for rate, accuracy in ((10, 1e-3), (10, 1e-8), (100, 1e-4), (100, 1e-6), (1000, 1e-5)):
             with self.subTest(rate=rate, accuracy=accuracy):
-                stop = 2.0 if rate == 1000 else 5.0
+                stop = 1.0 if rate == 1000 else 5.0
                 runs = [self.auto(linear(rate, stop=stop), "-cosim_accuracy", accuracy, *more) for more in ((), ("-cosim_paces", "one"))]
                 auto, one = runs
                 error = self.largest(auto.outputs.values, exact(rate, auto.time))
