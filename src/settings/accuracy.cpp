@@ -286,8 +286,11 @@ Tolerance integrators_for(double accuracy) {
   return {relative, absolute_part * relative};
 }
 
-double largest_step_by_accuracy(const Settings& settings) {
-  return (settings.stop - settings.start) / fewest_steps;
+double largest_step_by_accuracy(const Settings& settings, const Model& model) {
+  constexpr double of_a_radian = 0.4;
+  const double looked_at = (settings.stop - settings.start) / fewest_steps;
+  const bool groups = model.paces && !model.paces->groups.empty();
+  return groups ? std::min(looked_at, of_a_radian / model.paces->rest) : looked_at;
 }
 
 std::string described_accuracy(const Settings& settings, std::optional<double> estimate) {

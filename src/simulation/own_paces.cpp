@@ -9,6 +9,7 @@
 
 #include "coupling/problem/row_major.hpp"
 #include "nested/nesting.hpp"
+#include "network/start_problem.hpp"
 #include "settings/settings.hpp"
 #include "simulation/pace_groups.hpp"
 #include "simulation/simulation_core.hpp"
@@ -52,10 +53,19 @@ std::vector<char> constrained(const Network& network) {
   return result;
 }
 
-std::string why_not(const SubsystemEntry& entry, bool constrained) {
+/// A group's memory holds what is set in it, not what its members were made with.
+bool has_found_parameters(const Model& model, std::size_t subsystem) {
+  if (!model.start_problem) return false;
+  return std::ranges::any_of(model.start_problem->free, [&](const FreeStart& free) {
+    return free.what.kind == StartQuantity::Kind::parameter && free.what.subsystem == subsystem;
+  });
+}
+
+std::string why_not(const SubsystemEntry& entry, bool constrained, bool found_parameters) {
   const std::string reason = why_not_within(entry);
-  return !reason.empty() ? reason
-         : constrained   ? "takes part in a constraint"
+  return !reason.empty()    ? reason
+         : constrained      ? "takes part in a constraint"
+         : found_parameters ? "has a parameter that initial equations decide on"
          : !options::given("subsystem_" + entry.description.name + "_").empty()
              ? "has options of its own (-subsystem_" + entry.description.name + "_...)"
              : "";
@@ -134,7 +144,7 @@ Paces found_by(const SimulationPlan& plan, std::vector<LinearPart> parts) {
   const std::vector<char> tied = constrained(plan.network);
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
     const SubsystemEntry& entry = model.subsystems[k];
-    problem.why_not.push_back(why_not(entry, tied[k] != 0));
+    problem.why_not.push_back(why_not(entry, tied[k] != 0, has_found_parameters(model, k)));
     problem.effort.push_back(entry.effort > 0.0
                                  ? entry.effort
                                  : static_cast<double>(1 + entry.description.states.size()));

@@ -33,8 +33,8 @@ struct PaceProblem {
 /// in it with as many states as trace(P_kk) says, in any units. Groups are what of these is joined
 /// by connections, and what without states lies between members. Rates are followed as long as
 /// what has them is above the accuracy. Macro-steps follow the fastest rate that is left between
-/// subsystems, right-hand sides of a group its own; of all gaps that which leaves the fewest
-/// right-hand sides is chosen.
+/// subsystems, or a fourth of that at which a group swings that feeds others; right-hand sides of a
+/// group follow its own. Of all gaps that which leaves the fewest right-hand sides is chosen.
 Paces find_pace_groups(const Model& model, const Network& network, const PaceProblem& problem);
 
 }  // namespace concord

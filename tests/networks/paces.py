@@ -183,6 +183,9 @@ class One(PaceTest):
     def test_not_within(self):
         text = linear(50, stop=1.0)
         self.same(text, "b has options of its own (-subsystem_b_...)", "-subsystem_b_rtol", 1e-7)
+        before, after = text.split("b: {equations: {")
+        found = before + "b: {equations: {parameters: {c: 1}, " + after.replace("*(u - x)", "*c*(u - x)")
+        self.same(found + "initial: [{equation: der(b.v) = 300, free: b.c}]\n", "b has a parameter that initial equations decide on")
         self.same(text.replace("b: {equ", "b: {rank: 0, equ"), "b has a 'rank' of its own")
         self.same(text, "-cosim_record polynomials and balance are of all inputs", "-cosim_record", "outputs,inputs,polynomials")
         self.same(text, "monolithic integrates all subsystems as one", "-cosim_type", "monolithic")
@@ -211,12 +214,21 @@ class Told(PaceTest):
             done = execute(command, model, *AUTO)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"group 1: rates of 1\d\d(\.\d*)? to 1\d\d(\.\d*)? 1/s: a, b\n")
-            self.assertRegex(done.stdout, r"the rest: rates up to 0.9\d* 1/s\n  saved: up to 3\d % of the right-hand sides")
+            self.assertRegex(done.stdout, r"the rest: rates up to 3\d(\.\d*)? 1/s\n  saved: up to 2\d % of the right-hand sides")
             self.assertNotIn("paces", execute(command, model).stdout)
         self.assertIn("a + b", execute("placement", model, *AUTO, "-n", 2).stdout)
 
     def test_view(self):
         self.assertRegex(self.auto(linear(100), "-cosim_view").stdout, r"(?s)paces.*a, b \(1\d\d.*paces")
+
+    def test_whole_fmu(self):
+        """With groups inside, by the names that there are without."""
+        model, archive = self.model(linear(50, stop=0.5)), self.folder / "whole.fmu"
+        done = execute("export-fmu", model, *AUTO, "-o", archive)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = simulate(archive, "-cosim_step", 0.1)
+        np.testing.assert_allclose(run.outputs["whole.a.x"], exact(50, run.time)[:, 0], atol=1e-4)
+        self.assertEqual(run.outputs.names[:4], ["whole.a.x", "whole.a.v", "whole.slow.x", "whole.b.x"])
 
     def test_restart(self):
         """It goes on with the groups that it had, whatever a later stop would have made of them."""
