@@ -105,8 +105,8 @@ std::string of_sources(std::string words, const ModelResources& resources, const
   return words;
 }
 
-/// From the files that go into the archive, whatever groups a run makes of subsystems. What was tried
-/// goes into the options.
+/// From the files that go into the archive, whatever groups a run makes of subsystems. What was
+/// tried goes into the options.
 WholeInterface tried_interface(const WantedWhole& wanted, const Model& model, Options& options,
                                const ModelResources& resources, const fs::path& folder,
                                std::vector<std::string>& notes) {
