@@ -46,6 +46,7 @@ struct CheckpointContent {
   double time = 0.0;       ///< s
   std::int64_t steps = 0;  ///< macro-steps until there
   RunTurn turn{};          ///< which of the runs it is that are tried
+  Paces paces{};           ///< with the groups that subsystems were made of
   std::vector<SubsystemPrint> subsystems;
   std::vector<ArchiveClass> classes;  ///< that remember something
   std::vector<std::byte> rows;        ///< where its rows end (CheckpointedRows)
@@ -55,7 +56,7 @@ struct CheckpointContent {
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, version, model, changes, files, options, ranks, time, steps, turn,
-                    subsystems, classes, rows, layouts, end);
+                    paces, subsystems, classes, rows, layouts, end);
   }
   /// The last point of which the subsystems' memory is there, s.
   double last_time() const { return end ? end->time : time; }

@@ -151,6 +151,7 @@ Checkpoints::Checkpoints(SimulationCore& simulation, const RunTurn& turn,
     copy_.model = plan.model.name;
     copy_.changes = plan.model.changes;
     copy_.files = simulation.file_prints();
+    copy_.paces = plan.model.paces.value_or(Paces());
     if (rank_in(plan.comm) == 0) copy_.subsystems = prints_of_subsystems(plan.model);
     copy_.options = plan.options;
     copy_.ranks = ranks_of(plan.comm);

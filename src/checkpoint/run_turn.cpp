@@ -1,5 +1,6 @@
 #include "checkpoint/run_turn.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "checkpoint/checkpoint_file.hpp"
@@ -15,10 +16,11 @@ std::vector<std::filesystem::path> candidates(const CheckpointSettings& settings
   return {settings.restart};
 }
 
-std::vector<RunTurn> newest(const CheckpointSettings& settings) {
+std::vector<RunBefore> newest(const CheckpointSettings& settings) {
   for (const std::filesystem::path& path : candidates(settings)) {
     try {
-      return {read_checkpoint_content(path).turn};
+      CheckpointContent content = read_checkpoint_content(path);
+      return {{content.turn, std::move(content.paces)}};
     } catch (const InputError&) {
       continue;
     }
@@ -28,12 +30,12 @@ std::vector<RunTurn> newest(const CheckpointSettings& settings) {
 
 }  // namespace
 
-std::optional<RunTurn> turn_to_go_on(MPI_Comm comm, const CheckpointSettings& settings) {
+std::optional<RunBefore> run_to_go_on(MPI_Comm comm, const CheckpointSettings& settings) {
   if (settings.restart.empty()) return std::nullopt;
-  std::vector<RunTurn> found;
+  std::vector<RunBefore> found;
   if (rank_in(comm) == 0) found = newest(settings);
   found = shared(comm, std::move(found));
-  return found.empty() ? std::nullopt : std::optional(found.front());
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 
 }  // namespace concord

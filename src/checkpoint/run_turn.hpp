@@ -28,8 +28,16 @@ struct RunTurn {
   }
 };
 
+/// What a run goes on with.
+struct RunBefore {
+  RunTurn turn;
+  Paces paces;
+
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, turn, paces); }
+};
+
 /// Of the checkpoint from which a run goes on with these settings; nothing where none is there that
 /// can be read, of which others tell. Collective.
-std::optional<RunTurn> turn_to_go_on(MPI_Comm comm, const CheckpointSettings& settings);
+std::optional<RunBefore> run_to_go_on(MPI_Comm comm, const CheckpointSettings& settings);
 
 }  // namespace concord

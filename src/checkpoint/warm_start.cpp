@@ -75,6 +75,11 @@ class WarmStart {
     if (found_.version != CONCORD_VERSION) {
       refuse("it was written by Concord " + found_.version + ", this is " + CONCORD_VERSION);
     }
+    if (!found_.paces.groups.empty()) {
+      refuse(
+          "it holds groups of subsystems that -cosim_paces auto has integrated as one; write it "
+          "with -cosim_paces one");
+    }
     std::unordered_map<std::string, std::size_t> places;
     for (std::size_t k = 0; k < found_.subsystems.size(); ++k) {
       places[found_.subsystems[k].name] = k;

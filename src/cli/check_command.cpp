@@ -8,11 +8,13 @@
 #include "cli/effective_settings.hpp"
 #include "cli/fmu_listing.hpp"
 #include "cli/model_command.hpp"
+#include "cli/pace_listing.hpp"
 #include "cli/summary.hpp"
 #include "concord/errors.hpp"
 #include "files/child_process.hpp"
 #include "settings/accuracy.hpp"
 #include "settings/settings.hpp"
+#include "simulation/own_paces.hpp"
 #include "simulation/simulation_core.hpp"
 #include "subsystem/code_of_others.hpp"
 #include "subsystem/equations/equations_description.hpp"
@@ -135,8 +137,16 @@ std::string idle_at_start(const Model& model) {
   return "";
 }
 
+/// Nothing where they are not asked for. Collective.
+std::optional<Paces> paces_of(Model model) {
+  if (read_settings_for_check(model).paces == OwnPaces::one) return std::nullopt;
+  find_paces(model, PETSC_COMM_WORLD);
+  return model.paces;
+}
+
 int explain(ModelCall call) {
   Model& model = call.model;
+  const std::optional<Paces> paces = paces_of(model);
   const std::string idle = idle_at_start(model);
   const Network network(model);
   const Settings settings = read_settings_for_check(model);
@@ -162,6 +172,7 @@ int explain(ModelCall call) {
   listing.print_initial();
   std::printf("schedule: %s\n", described_schedule(settings.method, model).c_str());
   std::printf("events: %s\n", described_events(settings.events, model).c_str());
+  if (paces) print_pace_listing(*paces);
   print_without_effect(settings);
   print_methods(model);
   print_recommended(model);

@@ -81,6 +81,7 @@ void go_to(SimulationCore& simulation, std::optional<double> time) {
 int linearize_model(ModelCall call) {
   const auto time = time_in(call.own, "linearize");
   const std::string path = call.own.value("output").value_or("");
+  call.model.paces.emplace();  // of all subsystems
   auto plan = std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(call.model));
   const std::string name = plan->model.name;
   SimulationCore simulation(std::move(plan));

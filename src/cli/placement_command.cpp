@@ -5,8 +5,10 @@
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
 #include "cli/model_command.hpp"
+#include "cli/pace_listing.hpp"
 #include "concord/errors.hpp"
 #include "settings/settings.hpp"
+#include "simulation/own_paces.hpp"
 #include "simulation/simulation_plan.hpp"
 #include "support/petsc.hpp"
 #include "support/ranks.hpp"
@@ -58,12 +60,14 @@ void print_ranks(const Model& model, const PlacementProblem& problem, const Part
 }
 
 int print_placement(ModelCall call) {
-  const Settings settings = read_settings_for_check(call.model);
   const int ranks = ranks_in(call.own);
+  find_paces(call.model, PETSC_COMM_WORLD);
+  const Settings settings = read_settings_for_check(call.model);
   if (rank_in(PETSC_COMM_WORLD) != 0) return 0;
   const Network network(call.model);
   const PlacementProblem problem = placement_problem(call.model, network);
   const Partition chosen = share_of_ranks(settings, call.model, network, ranks);
+  if (settings.paces == OwnPaces::automatic) print_pace_listing(*call.model.paces);
   std::printf("%zu subsystems on %d ranks\n", problem.size(), ranks);
   std::printf("  %-24s %12s %17s %10s\n", "", "largest work", "signals between", "partners");
   std::printf("  %-24s %12s %17s %10s\n", "", "over mean", "ranks, of all", "at most");

@@ -155,6 +155,7 @@ void Run::view() const {
                 plan.model.name.c_str(), plan.network.n_subsystems(), plan.model.connections.size(),
                 settings_.start, settings_.stop);
     print_effective(settings_, plan.model);
+    print_paces(plan);
     print_roles(plan);
   }
   simulation_.stepper().coupling().view();

@@ -16,6 +16,7 @@
 #include "record/results_schema.hpp"
 #include "settings/settings.hpp"
 #include "settings/unread_options.hpp"
+#include "simulation/own_paces.hpp"
 #include "simulation/step_listener.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
@@ -73,10 +74,13 @@ struct ToldRun {
   int code = 0;
 };
 
-/// Where runs begin that are tried: with the first one, or where a checkpoint has stopped them.
-RunTurn first_turn() {
-  const auto found = turn_to_go_on(PETSC_COMM_WORLD, read_checkpoint_settings());
-  return found.value_or(RunTurn{.repeatable = true});
+/// Where runs begin that are tried: with the first one, or where a checkpoint has stopped them,
+/// with the groups of subsystems that they had.
+RunTurn first_turn(Model& model) {
+  auto found = run_to_go_on(PETSC_COMM_WORLD, read_checkpoint_settings());
+  if (!found) return {.repeatable = true};
+  take_paces(model, std::move(found->paces));
+  return found->turn;
 }
 
 /// One run after the other, each as `make` makes it, until one is told: where one has missed the
@@ -84,7 +88,7 @@ RunTurn first_turn() {
 /// told.
 template <class Make>
 ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
-  RunTurn turn = first_turn();
+  RunTurn turn = first_turn(model);
   for (;;) {
     model.aim = turn.aim;
     std::unique_ptr<Run> run = make(std::move(model), turn);

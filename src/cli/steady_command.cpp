@@ -125,6 +125,7 @@ int find_steady_state(ModelCall call) {
   const SteadyWishes wishes = wishes_in(call.own, call.model);
   const std::string path = call.own.value("output").value_or("");
   choose_type();
+  call.model.paces.emplace();  // of all subsystems
   SimulationCore simulation(
       std::make_unique<SimulationPlan>(PETSC_COMM_WORLD, std::move(call.model)));
   const SimulationPlan& plan = simulation.plan();

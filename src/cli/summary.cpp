@@ -6,6 +6,7 @@
 #include "cli/effective_settings.hpp"
 #include "network/start_problem.hpp"
 #include "settings/accuracy.hpp"
+#include "simulation/own_paces.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
@@ -150,6 +151,11 @@ void print_roles(const SimulationPlan& plan) {
               joined(roles.estimated).c_str());
 }
 
+void print_paces(const SimulationPlan& plan) {
+  if (plan.settings.paces == OwnPaces::automatic && plan.model.paces)
+    std::printf("  paces                 %s\n", described(*plan.model.paces).c_str());
+}
+
 std::string note_on_idle_conditions(const std::string& conditions) {
   return "true at the start, so that it did not become true and did not act: " + conditions +
          "; `initially: true` makes a condition act there, too";
@@ -197,6 +203,7 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
     std::printf("  initial equations     %zu solved, residual %.2g\n", found->equations,
                 found->residual);
   }
+  print_paces(plan);
   print_roles(plan);
   print_cost(summary, plan.settings.method);
   print_estimate(conclusion);

@@ -9,6 +9,9 @@
 
 namespace concord {
 
+/// What -cosim_paces auto has come to.
+void print_paces(const SimulationPlan& plan);
+
 /// What the iteration integrates really, where it cannot integrate everything.
 void print_roles(const SimulationPlan& plan);
 

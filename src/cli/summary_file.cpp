@@ -75,12 +75,14 @@ Json ranks_of(const RunCosts& costs) {
 
 Json subsystems_of(const SimulationPlan& plan, const RunCosts& costs) {
   Json subsystems = Json::array();
+  const std::vector<WrittenPart> parts = written_parts(plan.model, plan.network);
   for (std::size_t k = 0; k < costs.subsystems.size(); ++k) {
-    const auto& description = plan.model.subsystems[k].description;
+    const SubsystemDescription& description = parts[k].entry->description;
     const Counters& counters = costs.subsystems[k];
     subsystems.push_back({{"name", description.name},
                           {"kind", description.kind},
-                          {"rank", plan.share.rank_of(k)},
+                          {"rank", plan.share.rank_of(parts[k].subsystem)},
+                          {"group", parts[k].group},
                           {"advances", counters.advances},
                           {"rhs_evaluations", counters.rhs_evaluations},
                           {"micro_steps", counters.micro_steps},

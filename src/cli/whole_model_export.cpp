@@ -105,13 +105,16 @@ std::string of_sources(std::string words, const ModelResources& resources, const
   return words;
 }
 
-/// From the files that go into the archive. What was tried goes into the options.
+/// From the files that go into the archive, whatever groups a run makes of subsystems. What was
+/// tried goes into the options.
 WholeInterface tried_interface(const WantedWhole& wanted, const Model& model, Options& options,
                                const ModelResources& resources, const fs::path& folder,
                                std::vector<std::string>& notes) {
   try {
+    Options at_one_pace = options;
+    at_one_pace.erase("cosim_paces");
     Simulation simulation(MPI_COMM_SELF, model_file(folder / resources.model, wanted.changes),
-                          options);
+                          at_one_pace);
     options = with_trials(model, simulation.core().plan().model, options);
     return interface_of(simulation, wanted, notes);
   } catch (const InputError& error) {

@@ -11,12 +11,13 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
-#include "modelfile/nested_systems.hpp"
 #include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
+#include "nested/nesting.hpp"
+#include "settings/accuracy.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
@@ -115,7 +116,7 @@ void complete(Model& model) {
   connect_delays(model);
   connect_constraints(model);
   connect_scenario(model);
-  nest_systems(model);
+  nest_systems(model, integrators_for);
   connect_initial(model);
   add_events_of_subsystems(model);
   list_files_of_subsystems(model);

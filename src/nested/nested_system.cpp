@@ -9,16 +9,15 @@
 #include "coupling/implicit/network_equations.hpp"
 #include "network/network.hpp"
 #include "network/rank_network.hpp"
+#include "network/written_parts.hpp"
 #include "subsystem/ode_subsystem.hpp"
 
 namespace concord {
 namespace {
 
-constexpr const char* kind_of_nested = "system";
-
 /// Within the system: "motor" of "drive.motor".
-std::string part_name(const SubsystemDescription& part, const std::string& system) {
-  return part.name.substr(system.size() + 1);
+std::string part_name(const SubsystemDescription& part, const std::string& prefix) {
+  return part.name.substr(prefix.size());
 }
 
 /// Which inputs of the network nothing within feeds, ascending.
@@ -94,7 +93,7 @@ class NestedModel final : private Inside, public NetworkEquations {
   void name(std::span<Happening> what) const;
 
   OdeInterface interface_;
-  std::string system_;
+  std::string prefix_;
   std::vector<Place> parameters_;
 };
 
@@ -102,7 +101,7 @@ NestedModel::NestedModel(std::shared_ptr<const Model> given, const SubsystemDesc
     : Inside(std::move(given)),
       NetworkEquations(subsystems, given_inputs(network)),
       interface_(NetworkEquations::interface()),
-      system_(shown.name) {
+      prefix_(is_group(shown) ? "" : shown.name + ".") {
   interface_.inputs = shown.inputs;
   interface_.states = shown.states;
   interface_.outputs = shown.outputs;
@@ -122,7 +121,7 @@ bool NestedModel::set_parameter(std::size_t parameter, double value) {
 /// "relay: T > 21": of one part, in which several are.
 void NestedModel::name(std::span<Happening> what) const {
   for (Happening& one : what) {
-    one = {0, part_name(subsystems.own(one.part).description(), system_) + ": " + one.what};
+    one = {0, part_name(subsystems.own(one.part).description(), prefix_) + ": " + one.what};
   }
 }
 
@@ -145,11 +144,12 @@ bool NestedModel::happen(const EventPoint& point, std::span<double> x,
 }  // namespace
 
 std::string name_within(const SubsystemDescription& owner, const std::string& variable,
-                        const std::string& system) {
-  return part_name(owner, system) + "." + variable;
+                        const std::string& prefix) {
+  return part_name(owner, prefix) + "." + variable;
 }
 
-SubsystemDescription describe_nested(const std::string& name, const Model& model) {
+SubsystemDescription describe_nested(const std::string& name, const std::string& kind,
+                                     const std::string& prefix, const Model& model) {
   const Network network(model);
   OdeInterface whole;
   whole.feedthrough = feedthrough_of(network, given_inputs(network));
@@ -158,7 +158,7 @@ SubsystemDescription describe_nested(const std::string& name, const Model& model
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& within = entry.description;
     const auto add = [&](auto& all, auto variable) {
-      variable.name = name_within(within, variable.name, name);
+      variable.name = name_within(within, variable.name, prefix);
       all.push_back(std::move(variable));
     };
     for (const InputVariable& one : within.inputs)
@@ -166,11 +166,11 @@ SubsystemDescription describe_nested(const std::string& name, const Model& model
     for (const StateVariable& one : within.states) add(whole.states, one);
     for (const OutputVariable& one : within.outputs) add(whole.outputs, one);
     for (const std::string& one : within.parameters)
-      whole.parameters.push_back(name_within(within, one, name));
+      whole.parameters.push_back(name_within(within, one, prefix));
     events = events || within.events;
     kinks = kinks || within.kinks;
   }
-  SubsystemDescription result = describe_ode(name, kind_of_nested, whole);
+  SubsystemDescription result = describe_ode(name, kind, whole);
   // Guesses of loops within are remembered as what events have changed is.
   result.events = events || network.has_loops();
   result.kinks = kinks;

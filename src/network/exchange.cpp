@@ -1,7 +1,6 @@
 #include "network/exchange.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
@@ -40,9 +39,9 @@ Exchange::Exchange(MPI_Comm comm, const Network& network, const Partition& parti
       const int owner = partition.rank_of(network.subsystem_of_output(link.output));
       const std::size_t position = output_local[link.output];
       if (owner == rank) {
-        local_.push_back({input_local[i], position, link.factor, link.offset, link.whole});
+        local_.push_back({input_local[i], {position, link.factor, link.offset, link.whole}});
       } else {
-        remote_.push_back({input_local[i], sources.size(), link.factor, link.offset, link.whole});
+        remote_.push_back({input_local[i], {sources.size(), link.factor, link.offset, link.whole}});
         sources.push_back({owner, static_cast<PetscInt>(position)});
       }
     }
@@ -59,11 +58,7 @@ Exchange::Exchange(MPI_Comm comm, const Network& network, const Partition& parti
 }
 
 void Exchange::copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to) {
-  const Sample& sample = from[link.output];
-  to[link.input] = {link.factor * sample.value + link.offset, link.factor * sample.derivative,
-                    link.factor * sample.curvature};
-  if (link.whole) [[unlikely]]
-    to[link.input] = {std::nearbyint(to[link.input].value), 0.0};
+  to[link.input] = link.link.arriving(from[link.link.output]);
 }
 
 void Exchange::copy(const std::vector<LocalLink>& links, std::span<const Sample> from,

@@ -30,10 +30,7 @@ class Exchange {
  private:
   struct LocalLink {
     std::size_t input;
-    std::size_t output;  ///< local output, or position in the message buffer
-    double factor;
-    double offset;
-    bool whole;
+    Link link;  ///< from a local output, or a position in the message buffer
   };
   static void copy(const LocalLink& link, std::span<const Sample> from, std::span<Sample> to);
   static void copy(const std::vector<LocalLink>& links, std::span<const Sample> from,

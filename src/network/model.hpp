@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "concord/archive.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/subsystem.hpp"
 
@@ -64,7 +65,8 @@ struct SubsystemEntry {
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};
-  std::shared_ptr<const Model> inside = {};  ///< of a system with a `run`
+  std::shared_ptr<const Model> inside = {};  ///< of a system with a `run`, or of a group
+  std::size_t place = 0;                     ///< in the model file, where there are groups
   /// Begins with the start values of states and inputs that this description has, which is its own
   /// in all else. Throws InputError where one cannot be set. Null: none can.
   std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts = {};
@@ -154,6 +156,25 @@ struct ScheduledName {
   Location location;
 };
 
+/// Subsystems that take macro-steps of their own together (-cosim_paces auto).
+struct PaceGroup {
+  std::vector<std::string> members;     ///< by name, in the order of the model file
+  double slowest = 0.0, fastest = 0.0;  ///< 1/s, of what is fast within
+
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, members, slowest, fastest); }
+};
+
+/// What -cosim_paces has come to.
+struct Paces {
+  std::vector<PaceGroup> groups;        ///< none: all go at one pace
+  std::string why{};                    ///< where there are none
+  double rest = 0.0;                    ///< 1/s, the fastest of what is left between subsystems
+  double saved = 0.0;                   ///< of all right-hand sides, at most
+  std::vector<std::string> left_out{};  ///< what is fast and cannot be within, with the reason
+
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, groups, why, rest, saved, left_out); }
+};
+
 /// What is simulated, as written by the user: names not yet resolved.
 struct Model {
   std::string name;
@@ -178,6 +199,7 @@ struct Model {
   double aim = 1.0;  ///< share of the accuracy to aim at: less after a run that missed it
   double step_share =
       1.0;  ///< of the fixed macro-step to take: less beside a run that tells nothing
+  std::optional<Paces> paces{};  ///< none: not looked for yet
   std::optional<bool> stiff{};   ///< whether a trial has shown stiff outputs; none: no trial yet
   std::string changes;           ///< lines "ball.e=0.9": values other than the model file says
   std::vector<ModelFile> files;  ///< all, each once, in the order of reading

@@ -9,6 +9,7 @@
 #include "concord/errors.hpp"
 #include "network/jump_watch.hpp"
 #include "network/strong_components.hpp"
+#include "network/written_parts.hpp"
 #include "support/options.hpp"
 #include "units/units.hpp"
 
@@ -144,10 +145,10 @@ Network::Network(const Model& model) {
 }
 
 void Network::number(const Model& model) {
-  const auto append = [](const std::string& subsystem, const auto& variables,
+  const auto append = [](const SubsystemDescription& owner, const auto& variables,
                          std::vector<std::string>& names, std::vector<std::size_t>& offset) {
     for (const auto& variable : variables) {
-      names.push_back(subsystem + "." + variable.name);
+      names.push_back(whole_name(owner, variable.name));
     }
     offset.push_back(names.size());
   };
@@ -159,9 +160,9 @@ void Network::number(const Model& model) {
     constraints_.push_back(d.constraint);
     has_events_ = has_events_ || d.events;
     has_black_boxes_ = has_black_boxes_ || is_black_box(d);
-    append(d.name, d.inputs, input_names_, input_offset_);
-    append(d.name, d.outputs, output_names_, output_offset_);
-    append(d.name, d.states, state_names_, state_offset_);
+    append(d, d.inputs, input_names_, input_offset_);
+    append(d, d.outputs, output_names_, output_offset_);
+    append(d, d.states, state_names_, state_offset_);
     one_per_process_.push_back(d.one_per_process);
   }
   std::stable_sort(feedthrough_.begin(), feedthrough_.end(), before);

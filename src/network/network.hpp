@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,6 +18,14 @@ struct Link {
   double factor = 1.0;
   double offset = 0.0;
   bool whole = false;  ///< what arrives is rounded
+
+  /// Of what is put out.
+  Sample arriving(const Sample& put_out) const {
+    if (whole) [[unlikely]]
+      return {std::nearbyint(factor * put_out.value + offset), 0.0};
+    return {factor * put_out.value + offset, factor * put_out.derivative,
+            factor * put_out.curvature};
+  }
 };
 
 /// A strongly connected component of the direct-feedthrough graph of the outputs.

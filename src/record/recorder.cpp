@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "network/start_problem.hpp"
+#include "network/written_parts.hpp"
 #include "record/provenance.hpp"
 #include "settings/record_options.hpp"
 #include "support/agreement.hpp"
@@ -31,24 +32,22 @@ struct Column {
   std::string name, unit, display;
 };
 
-/// Columns of one kind of variable: `ranges` per subsystem in the file's order, `local` the
-/// beginning of each of this rank's subsystems in its own arrays, `column_of` what is recorded of
-/// variable i of subsystem k, or nothing.
-template <class RangeOf, class LocalOf, class ColumnOf>
-RecordedColumns columns(const Network& network, const RangeOf& range_of, const LocalOf& local_of,
+/// Columns of one kind of variable: of the variables `of` a part, where this rank has variable i of
+/// it in its own arrays (nothing: another one has it), and what is recorded of it, or nothing.
+template <class Of, class LocalOf, class ColumnOf>
+RecordedColumns columns(std::span<const WrittenPart> parts, const Of& of, const LocalOf& local_of,
                         const ColumnOf& column_of) {
   RecordedColumns result;
-  for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
-    const IndexRange range = range_of(k);
-    const auto local = local_of(k);
-    for (std::size_t i = 0; i < range.size(); ++i) {
-      std::optional<Column> column = column_of(k, i, range.first + i);
+  for (const WrittenPart& part : parts) {
+    const std::size_t count = of(part).size();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::optional<Column> column = column_of(part, i);
       if (!column) {
         continue;
       }
-      if (local) {
+      if (const std::optional<std::size_t> local = local_of(part, i)) {
         result.column.push_back(result.total);
-        result.local_index.push_back(*local + i);
+        result.local_index.push_back(*local);
       }
       result.names.push_back(std::move(column->name));
       result.units.push_back(std::move(column->unit));
@@ -95,11 +94,10 @@ std::string initial_values_in(const Model& model) {
 }
 
 /// Of a model that can be drawn.
-void add_links(const Network& network, ResultsLayout& layout) {
+void add_links(const Network& network, std::span<const WrittenPart> parts, ResultsLayout& layout) {
   constexpr std::ptrdiff_t most = 10000;
   const auto& links = network.links();
-  if (std::count_if(links.begin(), links.end(), [](const auto& link) { return link.has_value(); }) >
-      most)
+  if (std::ranges::count_if(links, [](const auto& link) { return link.has_value(); }) > most)
     return;
   std::vector<int> loop_of(network.n_outputs(), 0);
   int loops = 0;
@@ -111,12 +109,18 @@ void add_links(const Network& network, ResultsLayout& layout) {
   std::vector<int> reaches(network.n_inputs(), 0);
   for (const auto& [output, input] : network.feedthrough())
     if (loop_of[output] != 0) reaches[input] = loop_of[output];
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    if (!links[i]) continue;
-    layout.link_outputs.push_back(network.output_names()[links[i]->output]);
-    layout.link_inputs.push_back(network.input_names()[i]);
-    const int loop = loop_of[links[i]->output];
-    layout.link_loops.push_back(loop == reaches[i] ? loop : 0);
+  for (const WrittenPart& part : parts) {
+    for (std::size_t i = 0; i < part.inputs.size(); ++i) {
+      const WrittenInput& input = part.inputs[i];
+      const auto& link = input.within ? input.within : links[input.input];
+      if (!link) continue;
+      const int loop =
+          input.within || loop_of[link->output] != reaches[input.input] ? 0 : loop_of[link->output];
+      layout.link_outputs.push_back(network.output_names()[link->output]);
+      layout.link_inputs.push_back(
+          whole_name(part.entry->description, part.entry->description.inputs[i].name));
+      layout.link_loops.push_back(loop);
+    }
   }
 }
 
@@ -146,6 +150,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.changes = model.changes;
   layout.initial_values = initial_values_in(model);
   layout.petsc_options = simulation.plan().options;
+  const std::vector<WrittenPart> parts = written_parts(model, network);
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const std::size_t g = subsystems.global(k);
@@ -153,53 +158,64 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
       position[g] = k;
     }
   }
-  const auto local = [&](auto offset_of) {
-    return [&position, offset_of](std::size_t g) -> std::optional<std::size_t> {
-      return position[g] ? std::optional(offset_of(*position[g])) : std::nullopt;
-    };
+  using Local = std::optional<std::size_t>;
+  const auto of_outputs = [](const WrittenPart& part) { return part.outputs; };
+  const auto of_states = [](const WrittenPart& part) { return part.states; };
+  const auto of_inputs = [](const WrittenPart& part) { return std::span(part.inputs); };
+  const auto own_output = [&](const WrittenPart& part, std::size_t i) -> Local {
+    if (!position[part.subsystem]) return std::nullopt;
+    return subsystems.outputs_of(*position[part.subsystem]).first + part.outputs.first + i -
+           network.outputs_of(part.subsystem).first;
   };
-  const auto variables = [&](const std::vector<std::string>& names, auto list) {
-    return [&, list](std::size_t k, std::size_t i, std::size_t global) -> std::optional<Column> {
-      if (!record.takes(names[global])) {
+  const auto own_state = [&](const WrittenPart& part, std::size_t i) -> Local {
+    if (!position[part.subsystem]) return std::nullopt;
+    return subsystems.states_of(*position[part.subsystem]).first + part.states.first + i -
+           network.states_of(part.subsystem).first;
+  };
+  const auto own_input = [&](const WrittenPart& part, std::size_t i) -> Local {
+    if (!position[part.subsystem]) return std::nullopt;
+    const WrittenInput& input = part.inputs[i];
+    if (!input.within) return subsystems.local_input(input.input);
+    within_.push_back(*input.within);
+    within_.back().output = subsystems.local_output(input.within->output);
+    return subsystems.n_inputs() + within_.size() - 1;
+  };
+  const auto variables = [&](auto list) {
+    return [&, list](const WrittenPart& part, std::size_t i) -> std::optional<Column> {
+      const SubsystemDescription& d = part.entry->description;
+      const auto& variable = (d.*list)[i];
+      std::string name = whole_name(d, variable.name);
+      if (!record.takes(name)) {
         return std::nullopt;
       }
-      const auto& variable = (model.subsystems[k].description.*list)[i];
-      return Column{names[global], variable.unit, model.subsystems[k].shown_unit(variable)};
+      return Column{std::move(name), variable.unit, part.entry->shown_unit(variable)};
     };
   };
-  const auto connections = [&](std::size_t k, std::size_t i,
-                               std::size_t global) -> std::optional<Column> {
-    auto name = network.connection(global);
+  const auto connections = [&](const WrittenPart& part, std::size_t i) -> std::optional<Column> {
+    const std::size_t global = part.inputs[i].input;
+    auto name = part.inputs[i].within ? std::nullopt : network.connection(global);
     if (!name || !record.takes(network.input_names()[global])) {
       return std::nullopt;
     }
-    const std::string unit = integral_unit(model.subsystems[k].description.inputs[i].unit);
+    const std::string unit = integral_unit(part.entry->description.inputs[i].unit);
     return Column{std::move(*name), unit, unit};
   };
-  const auto inputs_of = [&](std::size_t k) { return network.inputs_of(k); };
-  const auto own_inputs = local([&](std::size_t k) { return subsystems.inputs_of(k).first; });
   layout.outputs.recorded = record.outputs;
   layout.inputs.recorded = record.inputs;
   layout.states.recorded = record.states;
   if (record.outputs) {
-    layout.outputs = columns(
-        network, [&](std::size_t k) { return network.outputs_of(k); },
-        local([&](std::size_t k) { return subsystems.outputs_of(k).first; }),
-        variables(network.output_names(), &SubsystemDescription::outputs));
+    layout.outputs =
+        columns(parts, of_outputs, own_output, variables(&SubsystemDescription::outputs));
   }
   if (record.inputs) {
-    layout.inputs = columns(network, inputs_of, own_inputs,
-                            variables(network.input_names(), &SubsystemDescription::inputs));
+    layout.inputs = columns(parts, of_inputs, own_input, variables(&SubsystemDescription::inputs));
   }
   if (record.states) {
-    layout.states = columns(
-        network, [&](std::size_t k) { return network.states_of(k); },
-        local([&](std::size_t k) { return subsystems.states_of(k).first; }),
-        variables(network.state_names(), &SubsystemDescription::states));
+    layout.states = columns(parts, of_states, own_state, variables(&SubsystemDescription::states));
     states_.resize(subsystems.n_states());
   }
   if (record.balance) {
-    layout.balance = columns(network, inputs_of, own_inputs, connections);
+    layout.balance = columns(parts, of_inputs, own_input, connections);
   }
   const Hold& hold = simulation.plan().settings.method.hold;
   layout.coefficients = !record.polynomials ? 0 : hold.ends_with_curvature() ? 6 : 4;
@@ -211,12 +227,13 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   layout.grid = record.grid.given();
   layout.compression = record.compression;
   layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);
-  layout.subsystem_ranks = share.ranks();
-  for (const auto& entry : model.subsystems) {
-    layout.subsystem_names.push_back(entry.description.name);
-    layout.subsystem_kinds.push_back(entry.description.kind);
+  for (const WrittenPart& part : parts) {
+    layout.subsystem_names.push_back(part.entry->description.name);
+    layout.subsystem_kinds.push_back(part.entry->description.kind);
+    layout.subsystem_ranks.push_back(share.rank_of(part.subsystem));
+    layout.subsystem_groups.push_back(part.group);
   }
-  add_links(network, layout);
+  add_links(network, parts, layout);
   add_provenance(simulation.plan(), simulation.file_prints(), command_line, layout);
   writer_.emplace(
       comm, path_, layout,
@@ -246,7 +263,18 @@ ResultsRow Recorder::with_slopes(ResultsRow row) {
   return row;
 }
 
-void Recorder::start() { writer_->append_start(row(simulation_.stepper().point(), {})); }
+/// With the inputs within groups, behind this rank's others.
+ResultsRow Recorder::whole(ResultsRow row, std::vector<Sample>& inputs) const {
+  if (within_.empty()) return row;
+  inputs.assign(row.inputs.begin(), row.inputs.end());
+  for (const Link& link : within_) inputs.push_back(link.arriving(row.outputs[link.output]));
+  row.inputs = inputs;
+  return row;
+}
+
+void Recorder::start() {
+  writer_->append_start(whole(row(simulation_.stepper().point(), {}), inputs_));
+}
 
 void Recorder::step_accepted(const StepReport& report) {
   const PhaseScope scope(simulation_.subsystems().clock(), Phase::record);
@@ -268,7 +296,8 @@ void Recorder::write_inside(const StepReport& report) {
     return;
   }
   for (const PassedPoint& inside : report.inside) {
-    writer_->append_row({inside.time, inside.outputs, inside.inputs, inside.states, {}, {}});
+    writer_->append_row(
+        whole({inside.time, inside.outputs, inside.inputs, inside.states, {}, {}}, inputs_));
   }
   const CommunicationPoint& end = *report.point;
   writer_->append_step({end.time, end.outputs, end.inputs, {}, end.polynomials, {}}, sums_);
@@ -277,8 +306,7 @@ void Recorder::write_inside(const StepReport& report) {
 
 /// Those of subsystems, and the model's own times. Whether there was one.
 bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
-  const SimulationPlan& plan = simulation_.plan();
-  const auto& times = plan.settings.events;
+  const auto& times = simulation_.plan().settings.events;
   const bool known = std::binary_search(times.begin(), times.end(), report.step.end);
   if (!known && report.events.empty()) {
     return false;
@@ -287,23 +315,33 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   left.outputs = report.left->outputs;
   left.inputs = report.left->inputs;
   left.states = report.left->states;
+  left = whole(left, left_inputs_);
+  const ResultsRow right = whole(row, inputs_);
   if (known) {
-    writer_->append_event(left, row, {"", "event"});
+    writer_->append_event(left, right, {"", "event"});
   }
   for (const EventReport& event : report.events) {
-    writer_->append_event(left, row,
-                          {plan.model.subsystems[event.subsystem].description.name, event.what});
+    writer_->append_event(left, right, recorded(event));
   }
   return true;
+}
+
+/// Of a group that of who is within: "relay: T > 21".
+RecordedEvent Recorder::recorded(const EventReport& event) const {
+  const SubsystemDescription& d = simulation_.plan().model.subsystems[event.subsystem].description;
+  const std::string between = ": ";
+  const std::size_t end = is_group(d) ? event.what.find(between) : std::string::npos;
+  if (end == std::string::npos) return {d.name, event.what};
+  return {event.what.substr(0, end), event.what.substr(end + between.size())};
 }
 
 /// What cannot be written is not tried again at the end.
 void Recorder::write(const ResultsRow& row) {
   since_row_ = 0;
   if (grid_.given()) {
-    writer_->append_row(row);
+    writer_->append_row(whole(row, inputs_));
   } else {
-    writer_->append(row, sums_);
+    writer_->append(whole(row, inputs_), sums_);
     sums_.clear();
   }
 }
@@ -379,7 +417,7 @@ void Recorder::begin_without(const std::string& run, const std::string& reason) 
 void Recorder::begin_here(const EarlierRows& earlier) {
   sums_.clear();
   since_row_ = 0;
-  writer_->append_start(row(simulation_.stepper().point(), {}), earlier);
+  writer_->append_start(whole(row(simulation_.stepper().point(), {}), inputs_), earlier);
 }
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {

@@ -44,6 +44,8 @@ class Recorder : public StepObserver, public CheckpointedRows {
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
   ResultsRow with_slopes(ResultsRow row);
+  ResultsRow whole(ResultsRow row, std::vector<Sample>& inputs) const;
+  RecordedEvent recorded(const EventReport& event) const;
   bool record_events(const StepReport& report, const ResultsRow& row);
   void write_inside(const StepReport& report);
   void write(const ResultsRow& row);
@@ -82,6 +84,8 @@ class Recorder : public StepObserver, public CheckpointedRows {
   int every_;
   const OutputGrid& grid_;  ///< of rows; not given: communication points
   std::vector<double> states_, slopes_;
+  std::vector<Link> within_;  ///< of inputs within groups, by local output
+  std::vector<Sample> inputs_, left_inputs_;
   bool knows_slopes_;  ///< of outputs
   std::vector<bool> exact_slopes_;
   std::optional<ResultsWriter> writer_;

@@ -95,6 +95,7 @@ struct ResultsLayout {
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
   std::vector<std::string> subsystem_kinds;
   std::vector<int> subsystem_ranks;
+  std::vector<int> subsystem_groups;                   ///< from 1; 0: of none
   std::vector<std::string> link_outputs, link_inputs;  ///< connections; none of a model of many
   std::vector<int> link_loops;                         ///< 0: in no algebraic loop, else which one
 };

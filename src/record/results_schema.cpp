@@ -186,6 +186,9 @@ void add_subsystems(Datasets& all) {
   add("/subsystems/rank", Number::i32, KnownNumbers{[](const ResultsLayout& layout) {
         return std::vector<double>(layout.subsystem_ranks.begin(), layout.subsystem_ranks.end());
       }});
+  add("/subsystems/group", Number::i32, KnownNumbers{[](const ResultsLayout& layout) {
+        return std::vector<double>(layout.subsystem_groups.begin(), layout.subsystem_groups.end());
+      }});
   add("/subsystems/advances", Number::i64, FinalNumbers{0.0, of_all<&Counters::advances>});
   add("/subsystems/rhs_evaluations", Number::i64,
       FinalNumbers{0.0, of_all<&Counters::rhs_evaluations>});

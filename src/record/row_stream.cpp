@@ -131,8 +131,9 @@ void RowStream::choose() {
   const RankNetwork& own = simulation_.subsystems();
   const Network& network = own.network();
   const auto wanted = listed_names(plan.settings.stream.variables);
-  const std::vector<std::string>* const lists[] = {&network.output_names(), &network.state_names(),
-                                                   &network.input_names()};
+  const WrittenVariables& written = plan.written;
+  const std::vector<std::string>* const lists[] = {&written.output_names(), &written.state_names(),
+                                                   &written.input_names()};
   std::vector<std::string> all;
   for (const auto* list : lists) all.insert(all.end(), list->begin(), list->end());
   const auto chosen = chosen_names(wanted, all, "what is streamed (option -cosim_stream)");
@@ -140,36 +141,40 @@ void RowStream::choose() {
   std::vector<std::optional<std::size_t>> position(network.n_subsystems());
   for (std::size_t k = 0; k < own.n_own(); ++k)
     if (plan.share.rank_of(own.global(k)) == rank_in(plan.comm)) position[own.global(k)] = k;
-  const auto take = [&](Kind kind, const auto& range_of, const auto& own_range_of,
-                        const auto SubsystemDescription::*variables) {
-    for (std::size_t g = 0; g < network.n_subsystems(); ++g) {
-      const IndexRange range = range_of(g);
-      for (std::size_t i = 0; i < range.size(); ++i) {
-        const std::string& name = (*lists[static_cast<std::size_t>(kind)])[range.first + i];
+  const std::vector<WrittenPart> parts = written_parts(plan.model, network);
+  const auto take = [&](const auto SubsystemDescription::*variables, const auto& source_of) {
+    for (const WrittenPart& part : parts) {
+      const SubsystemEntry& entry = *part.entry;
+      const auto& own_variables = entry.description.*variables;
+      for (std::size_t i = 0; i < own_variables.size(); ++i) {
+        std::string name = whole_name(entry.description, own_variables[i].name);
         if (left.erase(name) == 0) continue;
-        if (position[g]) {
+        if (position[part.subsystem]) {
           columns_.column.push_back(columns_.total);
-          sources_.push_back({kind, own_range_of(*position[g]).first + i});
+          sources_.push_back(source_of(part, i));
+          wants_states_ = wants_states_ || sources_.back().kind == Kind::state;
         }
-        columns_.names.push_back(name);
-        const SubsystemEntry& entry = plan.model.subsystems[g];
-        const auto& variable = (entry.description.*variables)[i];
-        columns_.units.push_back(variable.unit);
-        columns_.display.push_back(entry.shown_unit(variable));
+        columns_.names.push_back(std::move(name));
+        columns_.units.push_back(own_variables[i].unit);
+        columns_.display.push_back(entry.shown_unit(own_variables[i]));
         ++columns_.total;
-        wants_states_ = wants_states_ || kind == Kind::state;
       }
     }
   };
-  take(
-      Kind::output, [&](std::size_t g) { return network.outputs_of(g); },
-      [&](std::size_t k) { return own.outputs_of(k); }, &SubsystemDescription::outputs);
-  take(
-      Kind::state, [&](std::size_t g) { return network.states_of(g); },
-      [&](std::size_t k) { return own.states_of(k); }, &SubsystemDescription::states);
-  take(
-      Kind::input, [&](std::size_t g) { return network.inputs_of(g); },
-      [&](std::size_t k) { return own.inputs_of(k); }, &SubsystemDescription::inputs);
+  const auto output = [&](std::size_t global) { return own.local_output(global); };
+  take(&SubsystemDescription::outputs, [&](const WrittenPart& part, std::size_t i) {
+    return Source{Kind::output, output(part.outputs.first + i)};
+  });
+  take(&SubsystemDescription::states, [&](const WrittenPart& part, std::size_t i) {
+    const std::size_t k = *position[part.subsystem];
+    return Source{Kind::state, own.states_of(k).first + part.states.first + i -
+                                   network.states_of(part.subsystem).first};
+  });
+  take(&SubsystemDescription::inputs, [&](const WrittenPart& part, std::size_t i) {
+    const WrittenInput& input = part.inputs[i];
+    return input.within ? Source{Kind::input, output(input.within->output), input.within}
+                        : Source{Kind::input, own.local_input(input.input)};
+  });
   if (wants_states_) states_.resize(own.n_states());
 }
 
@@ -189,9 +194,10 @@ void RowStream::send(double time, const CommunicationPoint& point, std::span<con
     states = states_;
   }
   own_.clear();
-  for (const auto& [kind, index] : sources_)
+  for (const auto& [kind, index, within] : sources_)
     own_.push_back(kind == Kind::state    ? states[index]
                    : kind == Kind::output ? point.outputs[index].value
+                   : within               ? within->arriving(point.outputs[index]).value
                                           : point.inputs[index].value);
   const auto whole = exchange_->whole_rows(own_, {0, 1}, 1);
   ++rows_;

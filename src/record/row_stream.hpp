@@ -35,7 +35,8 @@ class RowStream : public StepObserver {
   enum class Kind { output, state, input };
   struct Source {
     Kind kind;
-    std::size_t index;  ///< in this rank's own
+    std::size_t index;             ///< in this rank's own
+    std::optional<Link> within{};  ///< of an input within a group, whose index is that of an output
   };
   void choose();
   void send(double time, const CommunicationPoint& point, std::span<const double> states);

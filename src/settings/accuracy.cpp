@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "coupling/problem/error_norm.hpp"
+#include "network/written_parts.hpp"
 #include "settings/model_choices.hpp"
 #include "settings/order.hpp"
 #include "support/wording.hpp"
@@ -30,6 +31,16 @@ double of_integrators(double accuracy, int order) {
 
 /// Of integrators' tolerances.
 constexpr double absolute_part = 0.01;
+
+/// Of a group, over so many radians of its fastest oscillation: what its micro-steps miss, a few of
+/// them for each radian, adds up to about a tenth of the tolerance per radian. What is coupled
+/// stiffly is within, and its error told.
+double of_group(double accuracy, double radians) {
+  constexpr double smallest = 1e-13, largest = 1e-5;
+  constexpr double share = 0.3, per_radian = 0.1, fewest = 10.0, most = 1e3;
+  return std::clamp(share * accuracy / std::clamp(per_radian * radians, fewest, most), smallest,
+                    largest);
+}
 
 /// The experiment in the largest macro-steps.
 constexpr double fewest_steps = 50.0;
@@ -259,13 +270,27 @@ void integrate_by_accuracy(Settings& settings) {
   take(settings.defaults.tolerance, "subsystem_", relative, absolute_part * relative);
 }
 
+void integrate_groups_by_accuracy(Settings& settings, const Model& model) {
+  std::size_t group = 0;
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    if (!is_group(model.subsystems[k].description)) continue;
+    const double radians =
+        model.paces->groups.at(group++).fastest * (settings.stop - settings.start);
+    const double relative = of_group(settings.aim, radians);
+    take(settings.subsystems[k].tolerance, "subsystem_", relative, absolute_part * relative);
+  }
+}
+
 Tolerance integrators_for(double accuracy) {
   const double relative = of_integrators(accuracy, 4);
   return {relative, absolute_part * relative};
 }
 
-double largest_step_by_accuracy(const Settings& settings) {
-  return (settings.stop - settings.start) / fewest_steps;
+double largest_step_by_accuracy(const Settings& settings, const Model& model) {
+  constexpr double of_a_radian = 0.4;
+  const double looked_at = (settings.stop - settings.start) / fewest_steps;
+  const bool groups = model.paces && !model.paces->groups.empty();
+  return groups ? std::min(looked_at, of_a_radian / model.paces->rest) : looked_at;
 }
 
 std::string described_accuracy(const Settings& settings, std::optional<double> estimate) {

@@ -33,11 +33,16 @@ void choose_by_accuracy(Settings& settings, const Model& model);
 /// The integrators' tolerances that are not given, from the accuracy and the method's order.
 void integrate_by_accuracy(Settings& settings);
 
+/// The tolerances of groups that are integrated as one (-cosim_paces), from the accuracy and from
+/// how often what they miss adds up.
+void integrate_groups_by_accuracy(Settings& settings, const Model& model);
+
 /// Those of an integrator that is to reach an accuracy by itself, of each signal's range.
 Tolerance integrators_for(double accuracy);
 
-/// The largest macro-step that accuracy allows by itself: a run is to be looked at, too.
-double largest_step_by_accuracy(const Settings& settings);
+/// The largest macro-step that accuracy allows by itself: a run is to be looked at, too, and what
+/// groups put out (-cosim_paces) is not to swing unseen within it.
+double largest_step_by_accuracy(const Settings& settings, const Model& model);
 
 /// What was chosen, and whether the estimated error of the run, in units of ranges, is below the
 /// accuracy; in words.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "concord/errors.hpp"
+#include "network/written_parts.hpp"
 #include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
@@ -120,8 +121,8 @@ std::vector<std::string> names_to_record(const Model& model, const RecordSetting
       names.push_back(owner + "." + variable.name);
     }
   };
-  for (const auto& entry : model.subsystems) {
-    const auto& description = entry.description;
+  for (const SubsystemEntry* entry : written_entries(model)) {
+    const auto& description = entry->description;
     if (record.outputs) add(description.name, description.outputs);
     if (record.inputs || record.balance) add(description.name, description.inputs);
     if (record.states) add(description.name, description.states);
@@ -149,7 +150,7 @@ void tell_what_is_recorded(const Model& model, Settings& settings) {
     const auto& description = model.subsystems[k].description;
     for (const auto& output : description.outputs) {
       settings.subsystems[k].recorded.push_back(
-          record.outputs && record.takes(description.name + "." + output.name) ? 1 : 0);
+          record.outputs && record.takes(whole_name(description, output.name)) ? 1 : 0);
     }
   }
 }

@@ -255,6 +255,11 @@ OptionTable<Settings> make_run_options() {
         "(-cosim_schedule hierarchical) neither",
         one_of<Placing>(), at<&Settings::placing>)
           .idle(keeps_groups_on_ranks, "schedules whose groups may be on any rank"),
+      O("cosim_paces",
+        "one: all subsystems take the same macro-steps; auto: groups of fast ones, found from the "
+        "linearised network at the start, are integrated as one with steps of their own, and the "
+        "rest at its own pace",
+        one_of<OwnPaces>(), at<&Settings::paces>),
       O("cosim_hold", "inputs on the macro-step", one_of<Hold>(), in_method<&M::hold>)
           .by_default(by_type),
       hold_order_option(),

@@ -136,7 +136,7 @@ void resolve_times(const Model& model, Settings& settings) {
   }
   const bool free = settings.method.estimate != ErrorEstimate::none && !given;
   settings.largest_step = !free                  ? settings.step
-                          : settings.by_accuracy ? largest_step_by_accuracy(settings)
+                          : settings.by_accuracy ? largest_step_by_accuracy(settings, model)
                                                  : duration;
   settings.record.grid.lay(settings.start, settings.stop);
 }
@@ -221,6 +221,7 @@ Settings read_settings_for_check(Model& model) {
   if (settings.by_accuracy) {
     integrate_by_accuracy(settings);
     settings.subsystems = settings_of_each(model, settings);
+    integrate_groups_by_accuracy(settings, model);
   }
   refuse_idle_choices(settings);
   refuse_contradictions(method);

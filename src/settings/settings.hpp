@@ -83,6 +83,18 @@ inline std::span<const WordOf<ScheduleSignals>> words_of<ScheduleSignals>() {
   return words;
 }
 
+/// Whether groups of subsystems take macro-steps of their own.
+enum class OwnPaces { one, automatic };
+
+template <>
+inline std::span<const WordOf<OwnPaces>> words_of<OwnPaces>() {
+  static constexpr WordOf<OwnPaces> words[] = {
+      {"one", OwnPaces::one},
+      {"auto", OwnPaces::automatic},
+  };
+  return words;
+}
+
 /// What goes into the results file.
 struct RecordSettings {
   std::string path;
@@ -143,6 +155,7 @@ struct Settings {
   double schedule_weight = 0.5;
   ScheduleSignals schedule_signals = ScheduleSignals::count;
   Placing placing = Placing::automatic;
+  OwnPaces paces = OwnPaces::one;
   std::string schedule_efforts;       ///< results file; empty: none
   std::vector<double> events;         ///< s, ascending
   std::vector<double> listed_events;  ///< those of nobody in particular

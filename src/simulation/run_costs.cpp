@@ -48,6 +48,21 @@ std::vector<RankCosts> of_ranks(const SimulationCore& simulation) {
   return all;
 }
 
+/// What is integrated as one has counters for all that is within, and their time in equal shares.
+std::vector<Counters> as_written(const SimulationPlan& plan, const std::vector<Counters>& all) {
+  std::vector<Counters> result;
+  for (const WrittenPart& part : written_parts(plan.model, plan.network)) {
+    result.push_back(all[part.subsystem]);
+    if (part.group == 0) continue;
+    const Model& inside = *plan.model.subsystems[part.subsystem].inside;
+    for (double Counters::*time :
+         {&Counters::wall_time, &Counters::linearize_time, &Counters::output_time,
+          &Counters::rollback_time, &Counters::event_time})
+      result.back().*time /= static_cast<double>(inside.subsystems.size());
+  }
+  return result;
+}
+
 std::vector<Counters> of_subsystems(const SimulationCore& simulation) {
   const SimulationPlan& plan = simulation.plan();
   const std::vector<Counters> own = own_counters(simulation);
@@ -63,7 +78,7 @@ std::vector<Counters> of_subsystems(const SimulationCore& simulation) {
       all[g] = part[k++];
     }
   }
-  return all;
+  return as_written(plan, all);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct RankCosts {
 
 struct RunCosts {
   std::vector<RankCosts> ranks;
-  std::vector<Counters> subsystems;  ///< in the model's order
+  std::vector<Counters> subsystems;  ///< as the model file has them
 };
 
 /// On the first rank; empty on the others. Collective.

@@ -28,11 +28,16 @@ Eigen::Map<const Matrix> matrix(const std::vector<double>& values, std::size_t r
   return {values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
 }
 
+Model of_all_subsystems(Model model) {
+  model.paces.emplace();
+  return model;
+}
+
 /// Macro-steps that nobody records.
 class TrialRun {
  public:
   explicit TrialRun(const Model& model)
-      : core_(std::make_unique<SimulationPlan>(PETSC_COMM_SELF, model)) {
+      : core_(std::make_unique<SimulationPlan>(PETSC_COMM_SELF, of_all_subsystems(model))) {
     core_.start();
     const std::size_t n = core_.subsystems().n_own();
     linearizations_.resize(n);

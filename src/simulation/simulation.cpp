@@ -282,30 +282,30 @@ double Simulation::stop_time() const { return parts_->core->plan().settings.stop
 const std::string& Simulation::end_reason() const { return parts_->end_reason; }
 
 std::vector<std::string> Simulation::variables() const {
-  const Network& network = parts_->core->plan().network;
+  const WrittenVariables& written = parts_->core->plan().written;
   Names all;
   for (const Names* names :
-       {&network.output_names(), &network.input_names(), &network.state_names()}) {
+       {&written.output_names(), &written.input_names(), &written.state_names()}) {
     all.insert(all.end(), names->begin(), names->end());
   }
   return all;
 }
 
 Variable Simulation::variable(const std::string& name) const {
-  const Network& network = parts_->core->plan().network;
+  const WrittenVariables& written = parts_->core->plan().written;
   const auto in = [&](Variable::Kind kind, const Names& names) -> std::optional<Variable> {
     const auto found = std::find(names.begin(), names.end(), name);
     return found == names.end()
                ? std::nullopt
                : std::optional(Variable(kind, static_cast<std::size_t>(found - names.begin())));
   };
-  if (const auto output = in(Variable::Kind::output, network.output_names())) {
+  if (const auto output = in(Variable::Kind::output, written.output_names())) {
     return *output;
   }
-  if (const auto input = in(Variable::Kind::input, network.input_names())) {
+  if (const auto input = in(Variable::Kind::input, written.input_names())) {
     return *input;
   }
-  if (const auto state = in(Variable::Kind::state, network.state_names())) {
+  if (const auto state = in(Variable::Kind::state, written.state_names())) {
     return *state;
   }
   const auto similar = nearest(name, variables());

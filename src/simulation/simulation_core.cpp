@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "concord/errors.hpp"
+#include "network/written_parts.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -230,18 +231,40 @@ double SimulationCore::own_value(Variable variable) {
                        : whole[subsystems_->states_of(k).first + i];
 }
 
-/// What other ranks have counts as the smallest number here.
-void SimulationCore::read(std::span<const Variable> variables, std::span<double> result) {
-  const Network& network = plan_->network;
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    const std::size_t index = variables[i].index();
-    const std::size_t subsystem =
-        variables[i].kind() == Variable::Kind::output  ? network.subsystem_of_output(index)
-        : variables[i].kind() == Variable::Kind::input ? network.subsystem_of_input(index)
-                                                       : network.subsystem_of_state(index);
-    result[i] =
-        owns(subsystem) ? own_value(variables[i]) : -std::numeric_limits<double>::infinity();
+/// Of what a user knows by this place; what feeds it, of an input within a group.
+Variable SimulationCore::in_network(Variable written) const {
+  const WrittenVariables& variables = plan_->written;
+  switch (written.kind()) {
+    case Variable::Kind::output:
+      return {Variable::Kind::output, variables.output(written.index())};
+    case Variable::Kind::state:
+      return {Variable::Kind::state, variables.state(written.index())};
+    case Variable::Kind::input:
+      break;
   }
+  const WrittenInput input = variables.input(written.index());
+  return input.within ? Variable(Variable::Kind::output, input.within->output)
+                      : Variable(Variable::Kind::input, input.input);
+}
+
+/// What other ranks have counts as the smallest number here.
+double SimulationCore::read_value(Variable written) {
+  const Network& network = plan_->network;
+  const Variable variable = in_network(written);
+  const std::size_t index = variable.index();
+  const std::size_t subsystem =
+      variable.kind() == Variable::Kind::output  ? network.subsystem_of_output(index)
+      : variable.kind() == Variable::Kind::input ? network.subsystem_of_input(index)
+                                                 : network.subsystem_of_state(index);
+  if (!owns(subsystem)) return -std::numeric_limits<double>::infinity();
+  const double value = own_value(variable);
+  return variable.kind() == written.kind()
+             ? value
+             : plan_->written.input(written.index()).within->arriving({value, 0.0}).value;
+}
+
+void SimulationCore::read(std::span<const Variable> variables, std::span<double> result) {
+  for (std::size_t i = 0; i < variables.size(); ++i) result[i] = read_value(variables[i]);
   if (!plan_->replicated) {
     agree_on_largest(plan_->comm, result);
   }
@@ -263,7 +286,7 @@ Settable SimulationCore::settable(const std::string& name) const {
   for (std::size_t k = 0; k < plan_->model.subsystems.size(); ++k) {
     const auto& description = plan_->model.subsystems[k].description;
     for (std::size_t p = 0; p < description.parameters.size(); ++p) {
-      known.push_back(description.name + "." + description.parameters[p]);
+      known.push_back(whole_name(description, description.parameters[p]));
       if (known.back() == name) {
         return {Settable::Kind::parameter, k, p};
       }

@@ -116,7 +116,9 @@ class SimulationCore {
   void set_input(std::size_t input, std::size_t subsystem, double value, bool started);
   void set_parameter(std::size_t parameter, std::size_t subsystem, double value);
   bool owns(std::size_t subsystem) const;
+  Variable in_network(Variable written) const;
   double own_value(Variable variable);
+  double read_value(Variable written);
 
   std::unique_ptr<const SimulationPlan> plan_;
   std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged

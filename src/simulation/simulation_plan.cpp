@@ -6,6 +6,7 @@
 #include "network/placement/placement.hpp"
 #include "simulation/initial_values.hpp"
 #include "simulation/order_trial.hpp"
+#include "simulation/own_paces.hpp"
 #include "simulation/states_trial.hpp"
 #include "support/agreement.hpp"
 #include "support/call_log.hpp"
@@ -36,6 +37,7 @@ Model tried(Model model, MPI_Comm comm) {
   const CallLog::Use use(model.calls);
   find_initial_values(model, comm);
   find_false_states(model, comm);
+  if (!model.paces) find_paces(model, comm);
   if (!model.stiff) find_stiffness(model, comm);
   return model;
 }
@@ -71,6 +73,7 @@ SimulationPlan::SimulationPlan(MPI_Comm ranks, Model described)
       settings(read_settings(model)),
       options(options::all()),
       network(model),
+      written(model, network),
       share(shared_out(comm, settings, model, network)),
       whole(Partition::on_one_rank(network)),
       replicated(settings.method.solve.as_one) {}

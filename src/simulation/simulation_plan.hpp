@@ -6,6 +6,7 @@
 
 #include "network/model.hpp"
 #include "network/rank_network.hpp"
+#include "network/written_parts.hpp"
 #include "settings/settings.hpp"
 #include "support/call_log.hpp"
 
@@ -34,7 +35,8 @@ struct SimulationPlan {
   Settings settings;
   std::string options;  ///< the database as text, for the results file
   Network network;
-  Partition share;  ///< who records which subsystem, and who has it where they are shared
+  WrittenVariables written;  ///< by which users know them
+  Partition share;           ///< who records which subsystem, and who has it where they are shared
   Partition whole;
   bool replicated;
 };

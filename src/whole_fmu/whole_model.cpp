@@ -219,12 +219,12 @@ void WholeModel::forget_places() {
 
 /// A name may be that of an output and of a state that is something else.
 void WholeModel::find_all() {
-  const Network& network = simulation_->core().plan().network;
+  const WrittenVariables& written = simulation_->core().plan().written;
   using Kind = Variable::Kind;
   const std::pair<Role, std::pair<Kind, const std::vector<std::string>*>> all[] = {
-      {Role::input, {Kind::input, &network.input_names()}},
-      {Role::output, {Kind::output, &network.output_names()}},
-      {Role::state, {Kind::state, &network.state_names()}}};
+      {Role::input, {Kind::input, &written.input_names()}},
+      {Role::output, {Kind::output, &written.output_names()}},
+      {Role::state, {Kind::state, &written.state_names()}}};
   found_.assign(interface_.variables.size(), std::nullopt);
   for (const auto& [role, known] : all) {
     const auto& [kind, names] = known;

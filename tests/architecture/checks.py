@@ -26,7 +26,7 @@ ALLOWED = {
     "stepping": {"support"},
     "coupling": MODELS,
     "settings": MODELS | {"coupling", "files"},
-    "simulation": RUNS | {"files"},
+    "simulation": RUNS | {"files", "nested"},
     "record": RUNS | {"files", "simulation"},
     "checkpoint": RUNS | {"files", "simulation"},
     "nested": MODELS | {"coupling"},

@@ -6,6 +6,7 @@ import unittest
 import fmu_factory
 from concord_runs import ALGEBRAIC_LOOP, EXAMPLES, LOTKA_VOLTERRA, OPTIONS, TWO_MASS, execute, in_short, run_here
 from fmu_runs import PAIR, build_parts, model_text
+from pace_models import linear
 from restart_runs import RestartTest
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
@@ -81,6 +82,10 @@ class Choices(EveryMethod):
 
     def test_predictors(self):
         self.all_of("cosim_predictor", PREDICTORS)
+
+    def test_paces(self):
+        """With a group, kept by the checkpoint."""
+        self.same(self.model(linear(50, 0.1, stop=2)), "-cosim_paces", "auto")
 
     def test_balance(self):
         self.all_of("cosim_balance", BALANCES)

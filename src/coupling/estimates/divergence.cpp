@@ -166,14 +166,11 @@ std::string Divergence::described(std::size_t output, double error,
     if (output < range.first || output >= range.last) {
       continue;
     }
-    const Network& network = subsystems_.network();
-    const std::size_t global = network.outputs_of(subsystems_.global(k)).first;
-    const std::string& name = subsystems_.name(k);
-    const std::string& full_name = network.output_names()[global + output - range.first];
-    text << "t = " << point.time << " s: the run has diverged: subsystem '" << name << "', output '"
-         << full_name.substr(name.size() + 1) << "' is " << point.outputs[output].value
-         << ", and the estimated error of it, " << error << ", is as large as the signal (up to "
-         << scale_[output] << ")";
+    const SubsystemDescription& owner = subsystems_.own(k).description();
+    text << "t = " << point.time << " s: the run has diverged: subsystem '" << owner.name
+         << "', output '" << owner.outputs[output - range.first].name << "' is "
+         << point.outputs[output].value << ", and the estimated error of it, " << error
+         << ", is as large as the signal (up to " << scale_[output] << ")";
   }
   return text.str();
 }

@@ -30,6 +30,7 @@ class CheckpointFile : public testing::Test {
             time,
             42,
             {.aim = 0.01, .repeatable = true, .best_aim = 0.5},
+            {.groups = {{{"left", "right"}, 10.0, 20.0}}, .why = {}},
             {{"left", "equations", "", false, {"x"}}},
             {{"Course", 2}},
             {std::byte{7}},
