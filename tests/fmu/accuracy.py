@@ -132,6 +132,17 @@ class Halving(FmuTest):
                 self.assertIn("second run in halves of the macro-steps", results.stdout)
                 self.assertEqual(results.status, "inaccurate" if truth > 0.1 else "completed")
 
+    def test_estimate_under_step_control(self):
+        for options in (("-cosim_type", "jacobi", "-cosim_adapt", "richardson", "-cosim_adapt_rtol", 1e-4),
+                        ("-cosim_accuracy", 1e-2)):
+            with self.subTest(options=options):
+                results, told = self.run_pair(*options, capabilities=("state", "variable"))
+                truth = self.true_error(results)
+                print(f"{options}: true {truth:.1e}, estimated {told['error_estimate']:.1e}")
+                self.assertEqual((told["estimated_by"], told["no_estimate"]), ("halving", ""))
+                self.assertGreater(told["error_estimate"], 0.5 * truth)
+                self.assertLess(told["error_estimate"], 3 * truth)
+
     def test_failed(self):
         """Half of a range."""
         results, told = self.run_pair("-cosim_step", 0.2, code=1)
