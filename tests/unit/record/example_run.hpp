@@ -32,6 +32,7 @@ struct ExampleRun {
       layout.subsystem_names.push_back("s" + std::to_string(k));
       layout.subsystem_kinds.push_back("native");
       layout.subsystem_ranks.push_back(0);
+      layout.subsystem_groups.push_back(0);
       add(layout.outputs, k, 2, "y", "m", owner == rank);
       add(layout.inputs, k, 1, "u", "N", owner == rank);
       add(layout.states, k, 3, "x", "", owner == rank);
