@@ -29,6 +29,7 @@ import numpy as np
 
 EXAMPLES = Path(__file__).resolve().parents[1]
 TIGHT = "-subsystem_rtol 1e-12 -cosim_rtol 1e-12 -cosim_atol 1e-12"
+REFERENCE = "-cosim_type monolithic -subsystem_rtol 1e-14"
 JACOBI = "-cosim_type jacobi -cosim_consistent_outputs false"
 GAUSS_SEIDEL = "-cosim_type gauss_seidel -cosim_consistent_outputs false"
 ITERATED = "-cosim_type ifosmondi -cosim_hold zoh -cosim_schedule sequential"
@@ -103,7 +104,7 @@ class Measurement:
     def reference(self, name, step):
         if (name, step) not in self.references:
             self.references[name, step] = Run(self.concord, self.model(name),
-                                              f"-cosim_type monolithic -cosim_step {step!r} {TIGHT}")
+                                              f"{REFERENCE} -cosim_step {step!r}")
         return self.references[name, step]
 
     def scheme(self, name, step, options):

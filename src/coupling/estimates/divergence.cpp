@@ -166,9 +166,13 @@ std::string Divergence::described(std::size_t output, double error,
     if (output < range.first || output >= range.last) {
       continue;
     }
-    const SubsystemDescription& owner = subsystems_.own(k).description();
-    text << "t = " << point.time << " s: the run has diverged: subsystem '" << owner.name
-         << "', output '" << owner.outputs[output - range.first].name << "' is "
+    const Network& network = subsystems_.network();
+    const std::size_t global = network.outputs_of(subsystems_.global(k)).first;
+    const std::string& full_name = network.output_names()[global + output - range.first];
+    const std::string& owner = subsystems_.name(k);
+    const auto dot = full_name.starts_with(owner + ".") ? owner.size() : full_name.rfind('.');
+    text << "t = " << point.time << " s: the run has diverged: subsystem '"
+         << full_name.substr(0, dot) << "', output '" << full_name.substr(dot + 1) << "' is "
          << point.outputs[output].value << ", and the estimated error of it, " << error
          << ", is as large as the signal (up to " << scale_[output] << ")";
   }

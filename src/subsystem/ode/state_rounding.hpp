@@ -21,9 +21,8 @@ namespace concord {
 class StateRounding {
  public:
   struct Memory {
-    std::vector<double> rate;  ///< of f_i, the largest so far
-    std::vector<double>
-        time;  ///< in which the state forgets or turns; infinite where it doesn't matter
+    std::vector<double> rate;      ///< of f_i, the largest so far
+    std::vector<double> time;      ///< in which the state forgets or turns; else infinite
     std::int64_t macro_steps = 0;  ///< since the start
     std::vector<double> inputs;    ///< sizes of inputs at the last measurement
 

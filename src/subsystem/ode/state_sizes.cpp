@@ -107,9 +107,9 @@ void StateSizes::size_by_inputs(const OdeMemory& now, double h, std::span<const 
     if (sizes[i] == 0.0 && largest[i] > std::abs(f[i])) sizes[i] = h * largest[i];
 }
 
-/// A state has left 0, not too steeply (t^4), and it had no size, so that nothing watched its
-/// error, or one that its slope or its inputs had made it expect and that was much too large, as
-/// that of a fast transient is.
+/// A state has left 0, not too steeply (t^4), and it had no size but perhaps what its inputs make
+/// of it, or one that its slope had made it expect and that was much too large, as that of a fast
+/// transient is.
 bool StateSizes::turned_out_otherwise(OdeMemory& now, const MacroStep& step,
                                       std::span<const double> x, std::span<const Polynomial> inputs,
                                       std::span<double> sizes) {
@@ -117,8 +117,9 @@ bool StateSizes::turned_out_otherwise(OdeMemory& now, const MacroStep& step,
   const auto may_differ = [&](std::size_t i) {
     const double turned_out = std::abs(x[i]);
     if (turned_out == 0.0) return false;
-    const bool expected = now.rising[i] != 0 || now.states.only_expected(i);
-    return sizes[i] == 0.0 || (expected && sizes[i] > much * turned_out);
+    const bool by_inputs = now.rising[i] != 0 && (now.x[i] != 0.0 || now.states[i] == 0.0);
+    return sizes[i] == 0.0 || by_inputs ||
+           (now.states.only_expected(i) && sizes[i] > much * turned_out);
   };
   bool any = false;
   for (std::size_t i = 0; i < x.size(); ++i) any = any || may_differ(i);
