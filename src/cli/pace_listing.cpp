@@ -17,10 +17,8 @@ void print_pace_listing(const Paces& paces) {
   std::printf("paces:\n");
   for (std::size_t g = 0; g < paces.groups.size(); ++g) {
     const PaceGroup& group = paces.groups[g];
-    const std::string upper =
-        group.fastest > group.slowest ? " to " + rate_in_words(group.fastest) : "";
-    std::printf("  group %zu: rates of %s%s 1/s: %s\n", g + 1, rate_in_words(group.slowest).c_str(),
-                upper.c_str(), joined(group.members).c_str());
+    std::printf("  group %zu: rates of %s: %s\n", g + 1, rates_in_words(group).c_str(),
+                joined(group.members).c_str());
   }
   std::printf("  the rest: rates up to %s 1/s\n", rate_in_words(paces.rest).c_str());
   std::printf("  saved: up to %ld %% of the right-hand sides at one pace\n",

@@ -45,8 +45,8 @@ std::unordered_set<std::string> variables_of(const std::vector<SubsystemEntry>& 
   std::unordered_set<std::string> result;
   for (const SubsystemEntry& entry : entries) {
     const SubsystemDescription& d = entry.description;
-    for (const auto& input : d.inputs) result.insert(d.name + "." + input.name);
-    for (const auto& output : d.outputs) result.insert(d.name + "." + output.name);
+    for (const auto& input : d.inputs) result.insert(whole_name(d, input.name));
+    for (const auto& output : d.outputs) result.insert(whole_name(d, output.name));
   }
   return result;
 }

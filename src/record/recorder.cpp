@@ -164,8 +164,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   const auto of_inputs = [](const WrittenPart& part) { return std::span(part.inputs); };
   const auto own_output = [&](const WrittenPart& part, std::size_t i) -> Local {
     if (!position[part.subsystem]) return std::nullopt;
-    return subsystems.outputs_of(*position[part.subsystem]).first + part.outputs.first + i -
-           network.outputs_of(part.subsystem).first;
+    return subsystems.local_output(part.outputs.first + i);
   };
   const auto own_state = [&](const WrittenPart& part, std::size_t i) -> Local {
     if (!position[part.subsystem]) return std::nullopt;

@@ -339,11 +339,10 @@ OptionTable<Settings> make_run_options() {
         one_of<Diverged>(), at<&Settings::diverged>),
       O("cosim_halving",
         "where nothing tells the error of a run (black boxes): auto estimates it by a second run "
-        "in "
-        "halves of its macro-steps, which costs twice the first; not beside -cosim_checkpoint, "
-        "-cosim_restart, -cosim_restart_as_start, -cosim_time_limit, -cosim_realtime, "
-        "-cosim_monitor, -cosim_stream, -cosim_fmu_calls or remote:, nor where the first has taken "
-        "more than a minute",
+        "in halves of its macro-steps, which costs twice the first; not beside "
+        "-cosim_checkpoint, -cosim_restart, -cosim_restart_as_start, -cosim_time_limit, "
+        "-cosim_realtime, -cosim_monitor, -cosim_stream, -cosim_fmu_calls or remote:, nor where "
+        "the first has taken more than a minute",
         one_of<Halving>(), at<&Settings::halving>),
       O("cosim_event_limit",
         "events at one instant, or one after the other after hardly any time, that are one too "

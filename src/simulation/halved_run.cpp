@@ -87,11 +87,28 @@ class Differences : public StepObserver {
   std::vector<Signal> signals_;
 };
 
+/// Of macro-steps that a control has chosen.
+void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
+                    const std::function<bool(double)>& go_on) {
+  const auto parts = static_cast<double>(2 * passed.every());
+  for (const double end : passed.times()) {
+    const double begin = simulation.time();
+    for (double part = 1.0; part <= parts; ++part) {
+      const double goal = part < parts ? begin + (end - begin) * part / parts : end;
+      simulation.stop_over(goal);
+      while (simulation.time() < goal && !simulation.finished()) {
+        if (!go_on(simulation.advance())) {
+          return;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void PassedOutputs::step_accepted(const StepReport& report) {
   constexpr std::size_t most = 4'000'000;
-  ends_.push_back(report.step.end);
   if (report.index % every_ != 0) {
     return;
   }
@@ -117,25 +134,6 @@ void PassedOutputs::keep_half() {
   every_ *= 2;
 }
 
-namespace {
-
-/// Of macro-steps that a control has chosen.
-void pass_by_halves(SimulationCore& simulation, std::span<const double> ends,
-                    const std::function<bool(double)>& go_on) {
-  for (const double end : ends) {
-    for (const double goal : {simulation.time() + 0.5 * (end - simulation.time()), end}) {
-      simulation.stop_over(goal);
-      while (simulation.time() < goal && !simulation.finished()) {
-        if (!go_on(simulation.advance())) {
-          return;
-        }
-      }
-    }
-  }
-}
-
-}  // namespace
-
 std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOutputs& passed,
                                       const std::function<bool(double)>& go_on) {
   constexpr double of_first_order = 2.0;  // e(h) - e(h/2) = e(h)/2; of higher ones it is more
@@ -148,11 +146,10 @@ std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOu
   simulation.start();
   Differences differences(passed, simulation.stepper().point());
   simulation.observe(differences);
-  if (fixed) {
-    simulation.advance_while(go_on);
-  } else {
-    pass_by_halves(simulation, passed.ends(), go_on);
+  if (!fixed) {
+    pass_by_halves(simulation, passed, go_on);
   }
+  simulation.advance_while(go_on);
   if (!simulation.finished()) {
     simulation.require_sound_subsystems();
     throw SimulationError("it was stopped at t = " + std::to_string(simulation.time()) + " s");

@@ -15,8 +15,8 @@ class PassedOutputs : public StepObserver {
  public:
   void step_accepted(const StepReport& report) override;
 
-  /// Of all macro-steps.
-  std::span<const double> ends() const { return ends_; }
+  /// Macro-steps from one to the next.
+  std::int64_t every() const { return every_; }
   std::span<const double> times() const { return times_; }
   std::span<const double> at(std::size_t point) const {
     const std::size_t width = values_.size() / times_.size();
@@ -27,7 +27,7 @@ class PassedOutputs : public StepObserver {
   void keep_half();
 
   std::int64_t every_ = 1;
-  std::vector<double> ends_, times_, values_;
+  std::vector<double> times_, values_;
 };
 
 /// The largest errors of this rank's outputs, in their units, in the run by `plan` that was at

@@ -222,6 +222,11 @@ std::string rate_in_words(double rate) {
   return text;
 }
 
+std::string rates_in_words(const PaceGroup& group) {
+  return rate_in_words(group.slowest) +
+         (group.fastest > group.slowest ? " to " + rate_in_words(group.fastest) : "") + " 1/s";
+}
+
 std::string described(const Paces& paces) {
   constexpr std::size_t few = 8;
   if (paces.groups.empty()) return "one: " + paces.why;
@@ -229,8 +234,7 @@ std::string described(const Paces& paces) {
   for (const PaceGroup& group : paces.groups) {
     const std::span<const std::string> members(group.members);
     text += (text.empty() ? "" : "; ") + joined(members.first(std::min(few, members.size()))) +
-            (members.size() > few ? ", ..." : "") + " (" + rate_in_words(group.slowest) +
-            (group.fastest > group.slowest ? " to " + rate_in_words(group.fastest) : "") + " 1/s)";
+            (members.size() > few ? ", ..." : "") + " (" + rates_in_words(group) + ")";
   }
   text += " by themselves; the rest follows " + rate_in_words(paces.rest) + " 1/s: up to " +
           std::to_string(std::lround(100.0 * paces.saved)) + " % fewer right-hand sides";

@@ -21,6 +21,9 @@ void take_paces(Model& model, Paces paces);
 /// Of four digits, 1/s.
 std::string rate_in_words(double rate);
 
+/// "860 to 1340 1/s"
+std::string rates_in_words(const PaceGroup& group);
+
 /// "a, b (860 to 1340 1/s) by themselves; the rest follows 1.02 1/s: up to 33 % fewer right-hand
 /// sides", or "one: all subsystems take part in what is fast".
 std::string described(const Paces& paces);

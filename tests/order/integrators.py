@@ -110,7 +110,7 @@ subsystems:
                         # By 1280 rad; multistep methods leave as much as the smallest steps that they
                         # take behind each communication point let them.
                         one_step = integrator in ("auto", "erk", "dirk")
-                        self.assertLess(far, (2e3 if one_step else 2e4) * rtol)
+                        self.assertLess(far, (1e3 if one_step else 1e4) * rtol)
 
 
 class Stiff(unittest.TestCase):

@@ -419,7 +419,7 @@ class Instants(unittest.TestCase):
         text = GUST.replace("stop: 60", "stop: 300").replace("(t - 31.7)/0.3", "t - 163.8")
         for accuracy in (1e-4, 1e-6, 1e-8):
             compared(self, text, "mast.x", ("-cosim_accuracy", accuracy, "-cosim_output_interval", 0.25),
-                     factor=4.0)
+                     factor=2.0)
 
     def test_ranks(self):
         one, three = (self.check("-cosim_step", 0.5, ranks=ranks) for ranks in (1, 3))

@@ -308,7 +308,9 @@ std::string FmuModel::differing(double t, std::span<const double> x, std::span<c
   };
   std::vector<double> dx, du, here, below, above;
   try {
-    here = evaluate(0.0, dx, du), below = evaluate(-1.0, dx, du), above = evaluate(1.0, dx, du);
+    here = evaluate(0.0, dx, du);
+    below = evaluate(-1.0, dx, du);
+    above = evaluate(1.0, dx, du);
   } catch (const RecoverableFailure&) {
     return "";
   }
