@@ -9,6 +9,8 @@
 #include "coupling/balance_errors.hpp"
 #include "coupling/method.hpp"
 #include "coupling/point_evaluation.hpp"
+#include "coupling/problem/carries_errors.hpp"
+#include "network/inside_rows.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
@@ -116,8 +118,15 @@ class Coupling {
   /// long before its end (Joins).
   virtual bool passed_layer() const { return false; }
 
+  /// What was solved for within the macro-step of the last solve, where anything was; else null.
+  virtual const InsideRows* inside() const { return nullptr; }
+
   /// Of this rank's inputs, up to the last commit; null where they are not measured.
   virtual const BalanceErrors* balance() const { return nullptr; }
+
+  /// Who carries errors over macro-steps; null: nobody does, and linearisations at their ends are
+  /// to tell.
+  virtual CarriesErrors* carries_errors() { return nullptr; }
 
   /// After a solve that did not converge or failed: what happened and what to do. Collective.
   virtual std::string explain(const CouplingReport& report) = 0;
@@ -136,6 +145,11 @@ class Coupling {
                        std::span<Sample> /*outputs*/) {
     return false;
   }
+
+  /// Whether the coupling itself tells of points within the macro-step of the last solve that is
+  /// kept; and their variables. Collective. Throws SimulationError.
+  virtual bool tells_inside() const { return false; }
+  virtual void tell_inside(std::span<PassedPoint> /*points*/) {}
 
   /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
   /// subsystems themselves.

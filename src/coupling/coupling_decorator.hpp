@@ -26,7 +26,9 @@ class CouplingDecorator : public Coupling {
   std::span<const double> error_estimates() const override { return inner_->error_estimates(); }
   std::span<const Sample> fed() const override { return inner_->fed(); }
   bool passed_layer() const override { return inner_->passed_layer(); }
+  const InsideRows* inside() const override { return inner_->inside(); }
   const BalanceErrors* balance() const override { return inner_->balance(); }
+  CarriesErrors* carries_errors() override { return inner_->carries_errors(); }
   std::string explain(const CouplingReport& report) override { return inner_->explain(report); }
   std::span<const double> states() const override { return inner_->states(); }
   const Counters* counters() const override { return inner_->counters(); }
@@ -35,6 +37,8 @@ class CouplingDecorator : public Coupling {
                std::span<Sample> outputs) override {
     return inner_->retrace(step, states, outputs);
   }
+  bool tells_inside() const override { return inner_->tells_inside(); }
+  void tell_inside(std::span<PassedPoint> points) override { inner_->tell_inside(points); }
   PointEvaluation* evaluation() override { return inner_->evaluation(); }
   std::string describe_start() const override { return inner_->describe_start(); }
   void io(Archive& archive) override { CONCORD_MEMBERS(archive, *inner_); }

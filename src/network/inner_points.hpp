@@ -17,20 +17,6 @@ struct LobattoPoints {
                                                       1.0};
   static constexpr std::array<double, count> weight = {1.0 / 12.0, 5.0 / 12.0, 5.0 / 12.0,
                                                        1.0 / 12.0};
-
-  /// The cubic through values at the points, `value(p)` at the p-th, at the share s.
-  template <class Value>
-  static double cubic(const Value& value, double s) {
-    double sum = 0.0;
-    for (std::size_t p = 0; p < count; ++p) {
-      double weight = value(p);
-      for (std::size_t q = 0; q < count; ++q) {
-        weight *= q == p ? 1.0 : (s - share[q]) / (share[p] - share[q]);
-      }
-      sum += weight;
-    }
-    return sum;
-  }
 };
 
 /// Outputs at Lobatto's points of the macro-step that PassedWay has noted, with the inputs that

@@ -81,11 +81,10 @@ double ScannedOutputs::range(std::size_t i) const {
 }
 
 ScannedOutputs::Beside ScannedOutputs::beside(std::size_t i, const MacroStep& step,
-                                              const InnerPoints::Rows& outputs) const {
+                                              const InsideRows& rows) const {
   const std::vector<double>& seen = values_[i];
   Beside result;
   if (seen.empty()) return result;
-  const auto node = [&](std::size_t p) { return outputs[p][outputs_[i]].value; };
   const double last = static_cast<double>(count_ - 1);
   const auto from =
       static_cast<std::size_t>(std::clamp(std::ceil((step.begin - begin_) / cell_), 0.0, last));
@@ -93,7 +92,7 @@ ScannedOutputs::Beside ScannedOutputs::beside(std::size_t i, const MacroStep& st
       static_cast<std::size_t>(std::clamp(std::floor((step.end - begin_) / cell_), 0.0, last));
   for (std::size_t n = from; n <= until; ++n) {
     const double s = (begin_ + static_cast<double>(n) * cell_ - step.begin) / step.size();
-    const double beside = seen[n] - LobattoPoints::cubic(node, s);
+    const double beside = seen[n] - rows.output(outputs_[i], rows.at(s));
     result.mean += beside * cell_ / step.size();
     result.magnitude += std::abs(beside) * cell_ / step.size();
   }

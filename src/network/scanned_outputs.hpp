@@ -4,7 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "network/inner_points.hpp"
+#include "network/inside_rows.hpp"
+#include "network/own_subsystems.hpp"
+#include "network/rank_layout.hpp"
 
 namespace concord {
 
@@ -30,12 +32,12 @@ class ScannedOutputs {
   /// From the least to the largest value of the output.
   double range(std::size_t i) const;
 
-  /// What a signal is beside the cubic through its values at Lobatto's points of a macro-step: the
-  /// mean of the difference, and of its magnitude.
+  /// What a signal is beside the polynomial through its values at points of a macro-step: the mean
+  /// of the difference, and of its magnitude.
   struct Beside {
     double mean = 0.0, magnitude = 0.0;
   };
-  Beside beside(std::size_t i, const MacroStep& step, const InnerPoints::Rows& outputs) const;
+  Beside beside(std::size_t i, const MacroStep& step, const InsideRows& rows) const;
 
  private:
   /// What values are made of, beside parameters.

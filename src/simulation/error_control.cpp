@@ -39,7 +39,7 @@ void ErrorControl::restart(const CommunicationPoint& point) {
   }
 }
 
-double ErrorControl::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+double ErrorControl::observe(const CommunicationPoint& point, Coupling& coupling, bool last) {
   const double estimate = observe(account_, point, coupling, last);
   if (!std::isnan(estimate) || account_.missing()) {
     account_.remember_sizes();
@@ -51,14 +51,14 @@ double ErrorControl::observe(const CommunicationPoint& point, const Coupling& co
 }
 
 double ErrorControl::observe(ErrorAccount& account, const CommunicationPoint& point,
-                             const Coupling& coupling, bool last) {
+                             Coupling& coupling, bool last) {
   if (const Middle* middle = coupling.middle()) {
     account.observe(middle->point, coupling, false);
   }
   return account.observe(point, coupling, last);
 }
 
-void ErrorControl::spend(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+void ErrorControl::spend(const CommunicationPoint& point, Coupling& coupling, bool last) {
   ErrorAccount& spent = budget_->spent;
   if (std::isnan(observe(spent, point, coupling, last))) {
     return;

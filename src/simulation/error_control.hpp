@@ -33,7 +33,7 @@ class ErrorControl {
 
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. The
   /// account's estimate for the report, not a number in between. Collective.
-  double observe(const CommunicationPoint& point, const Coupling& coupling, bool last);
+  double observe(const CommunicationPoint& point, Coupling& coupling, bool last);
 
   /// As that of ErrorAccount. Throws SimulationError as `require_result` does. Collective.
   void learn(const CommunicationPoint& point, std::span<const double> errors) {
@@ -63,8 +63,8 @@ class ErrorControl {
   };
 
   static double observe(ErrorAccount& account, const CommunicationPoint& point,
-                        const Coupling& coupling, bool last);
-  void spend(const CommunicationPoint& point, const Coupling& coupling, bool last);
+                        Coupling& coupling, bool last);
+  void spend(const CommunicationPoint& point, Coupling& coupling, bool last);
 
   const Settings& settings_;
   ErrorAccount account_;

@@ -41,6 +41,8 @@ std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,
   }
   if (coupling.whole() != nullptr) {
     follow_whole(passed, inputs, coupling);
+  } else if (!points.empty() && coupling.tells_inside()) {
+    coupling.tell_inside(points);
   } else if (!points.empty()) {
     subsystems_.passed_way().follow(passed, points);
   }

@@ -6,6 +6,7 @@
 
 #include "coupling/collocation/collocation_error.hpp"
 #include "coupling/collocation/collocation_guess.hpp"
+#include "coupling/collocation/collocation_rows.hpp"
 #include "coupling/collocation/collocation_sweeps.hpp"
 #include "coupling/collocation/input_curves.hpp"
 #include "coupling/coupling.hpp"
@@ -17,7 +18,7 @@ namespace concord {
 /// or 2k - 1, made of subsystems that each keep their states to themselves. Nothing is held and
 /// nothing is integrated: states and inputs at the nodes come from sweeps of Newton's method, and
 /// the subsystems are told where they have been (Subsystem::follow).
-class CollocationCoupling : public Coupling {
+class CollocationCoupling : public Coupling, public CarriesErrors {
  public:
   CollocationCoupling(const Method& method, NodeFamily family, RankNetwork& subsystems);
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
@@ -25,6 +26,13 @@ class CollocationCoupling : public Coupling {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override { error_.commit(point); }
   void restart(CommunicationPoint& point) override;
+  const InsideRows* inside() const override { return &inside_; }
+  bool tells_inside() const override { return true; }
+  void tell_inside(std::span<PassedPoint> points) override;
+  CarriesErrors* carries_errors() override { return this; }
+  bool carry_errors(std::span<CarriedError> errors, std::span<const double> inputs) override {
+    return system_.carry(errors, inputs);
+  }
   std::string explain(const CouplingReport& report) override;
   void io(Archive& archive) override;
   void view() const override { system_.view(); }
@@ -37,6 +45,7 @@ class CollocationCoupling : public Coupling {
                                           NodeSystem::Derivatives derivatives,
                                           CouplingReport& report);
   std::vector<IntegratedWay> ways();
+  void fill_rows(const CommunicationPoint& point, const Trial& trial);
   void guess_end_inputs(const CommunicationPoint& point, Trial& trial) const;
   void set_curves(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome follow(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
@@ -50,7 +59,13 @@ class CollocationCoupling : public Coupling {
   CollocationGuess guess_;
   CollocationSweeps sweeps_;
   CollocationError error_;
-  std::vector<double> shares_;  ///< on the way
+  std::optional<CollocationRows> rows_;  ///< made when it is first asked for
+  MacroStep step_;                       ///< of the last solve
+  std::vector<double> shares_;           ///< on the way
+  std::vector<double> row_shares_, row_weights_, row_counts_;
+  std::vector<std::vector<Sample>> input_rows_, output_rows_;
+  std::vector<double> missed_;  ///< of connected inputs, by the curves of the last look
+  InsideRows inside_;
   std::vector<Eigen::MatrixXd> ways_;
   std::optional<std::string> unhandled_;  ///< an event of a subsystem of this rank
 };

@@ -14,10 +14,7 @@ constexpr int one_in = 4;
 CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
                                    const SolverOptions& options, const Method& method)
     : subsystems_(subsystems),
-      nodes_(nodes.family(), static_cast<int>(nodes.count()) + 1),
-      system_(subsystems, nodes_, options),
-      of_slopes_(nodes.count(), nodes_.count()),
-      of_inputs_(nodes.count() + 1, nodes_.count()),
+      finer_(subsystems, nodes, static_cast<int>(nodes.count()) + 1, options),
       controls_(method.estimate == ErrorEstimate::predictor),
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
@@ -26,33 +23,12 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       output_noise_(subsystems.n_outputs()),
       states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
       outputs_(subsystems, method.adapt_tolerance, nodes.order()),
-      x_(subsystems.n_states()) {
-  Eigen::VectorXd with_begin(nodes.count() + 1);
-  with_begin << 0.0, nodes.shares();
-  for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
-    of_slopes_.col(i) = nodes.at(nodes_.shares()[i]);
-    of_inputs_.col(i) = lagrange_weights(with_begin, nodes_.shares()[i]);
-  }
-}
+      x_(subsystems.n_states()) {}
 
-void CollocationError::continue_polynomials(const NodeSystem& system,
-                                            const CommunicationPoint& point) {
-  for (const std::size_t k : subsystems_.all()) {
-    system_.set_slopes(k, system.block(k).slopes() * of_slopes_);
-  }
-  const auto& connected = subsystems_.connected_inputs();
-  Eigen::VectorXd values(of_inputs_.rows());
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    values << point.inputs[connected[j]].value, system.inputs(j);
-    system_.set_inputs(j, of_inputs_.transpose() * values);
-  }
-}
-
-bool CollocationError::find(const NodeSystem& system, const MacroStep& step,
-                            const CommunicationPoint& point) {
+bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
   looked_ = due();
-  if (looked_ && !look(system, step, point)) return false;
-  const double ratio = std::pow(step.size() / seen_for_, nodes_.order() - 1);
+  if (looked_ && !look(system, step)) return false;
+  const double ratio = std::pow(step.size() / seen_for_, finer_.nodes().order() - 1);
   std::ranges::transform(seen_errors_, state_errors_.begin(),
                          [ratio](double error) { return ratio * error; });
   return true;
@@ -67,14 +43,11 @@ void CollocationError::see_noise(std::size_t k, const NodeBlock& block) {
                          ErrorNorm::rounding);
 }
 
-bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
-                            const CommunicationPoint& point) {
+bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   seen_for_ = step.size();
-  system_.begin(step, point);
-  continue_polynomials(system, point);
-  if (system_.sweep_with(system).failed) return false;
+  if (!finer_.sweep(system)) return false;
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& better = system_.block(k);
+    const NodeBlock& better = finer_.system().block(k);
     const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
     const Eigen::VectorXd by_errors = better.outputs_by(errors);
     std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
@@ -83,6 +56,19 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step,
     see_noise(k, system.block(k));
   }
   return true;
+}
+
+void CollocationError::compare_inputs(std::span<const Polynomial> inputs, double h,
+                                      std::span<double> missed) const {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const Eigen::VectorXd better = finer_.system().inputs(j);
+    missed[j] = 0.0;
+    for (Eigen::Index i = 0; i < better.size(); ++i) {
+      const double given = inputs[connected[j]](finer_.nodes().shares()[i] * h);
+      missed[j] = std::max(missed[j], std::abs(given - better[i]));
+    }
+  }
 }
 
 std::span<const double> CollocationError::of_states(std::size_t k) const {

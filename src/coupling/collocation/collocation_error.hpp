@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "coupling/collocation/node_system.hpp"
+#include "coupling/collocation/finer_nodes.hpp"
 #include "coupling/collocation/state_error_norm.hpp"
 #include "coupling/problem/output_error_norm.hpp"
 
@@ -24,7 +24,12 @@ class CollocationError {
   /// same on every rank.
   bool due() const { return controls_ || rest_ == 0; }
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
-  bool find(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
+  bool find(const NodeSystem& system, const MacroStep& step);
+
+  /// Whether the last macro-step was looked at; then the most that each connected input's
+  /// polynomial misses of what it should be within.
+  bool looked() const { return looked_; }
+  void compare_inputs(std::span<const Polynomial> inputs, double h, std::span<double> missed) const;
 
   /// Of the states of own subsystem k, what they are less what they should be.
   std::span<const double> of_states(std::size_t k) const;
@@ -40,18 +45,15 @@ class CollocationError {
 
  private:
   void see_noise(std::size_t k, const NodeBlock& block);
-  bool look(const NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
-  void continue_polynomials(const NodeSystem& system, const CommunicationPoint& point);
+  bool look(const NodeSystem& system, const MacroStep& step);
   std::span<const double> find_states();
 
   RankNetwork& subsystems_;
-  CollocationNodes nodes_;
-  NodeSystem system_;
-  Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the other system at these nodes
-  bool controls_;                          ///< the step control stands on it
-  bool looked_ = false;                    ///< at the last macro-step
-  int rest_ = 0;                           ///< macro-steps up to the next look
-  double seen_for_ = 0.0;                  ///< h of the macro-step that was looked at last
+  FinerNodes finer_;
+  bool controls_;          ///< the step control stands on it
+  bool looked_ = false;    ///< at the last macro-step
+  int rest_ = 0;           ///< macro-steps up to the next look
+  double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;                 ///< of states, of that macro-step
   std::vector<double> state_noise_, output_noise_;  ///< what rounding leaves, at the last look

@@ -18,6 +18,15 @@ Quadrature gauss_on(double from, double to, Eigen::Index count) {
   return rule;
 }
 
+/// int_0^s l_j: Gauss' rule with as many points is exact for all l_j.
+Eigen::VectorXd weights_up_to(const Eigen::VectorXd& points, double s) {
+  const Quadrature rule = gauss_on(0.0, s, points.size());
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(points.size());
+  for (Eigen::Index q = 0; q < rule.points.size(); ++q)
+    sum += rule.weights[q] * lagrange_weights(points, rule.points[q]);
+  return sum;
+}
+
 /// The end of the macro-step, and the zeros of the polynomial of degree k - 1 that is orthogonal to
 /// all lower ones with the weight 1 - s (Hairer and Wanner, Solving ODEs II, IV.5).
 Eigen::VectorXd radau_shares(Eigen::Index count) {
@@ -50,14 +59,25 @@ Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s) {
   return weights;
 }
 
+Eigen::VectorXd lagrange_slopes(const Eigen::VectorXd& points, double s) {
+  const Eigen::Index n = points.size();
+  Eigen::VectorXd slopes = Eigen::VectorXd::Zero(n);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (Eigen::Index without = 0; without < n; ++without) {
+      double product = without == j ? 0.0 : 1.0 / (points[j] - points[without]);
+      for (Eigen::Index i = 0; i < n; ++i) {
+        product *= i == j || i == without ? 1.0 : (s - points[i]) / (points[j] - points[i]);
+      }
+      slopes[j] += product;
+    }
+  }
+  return slopes;
+}
+
 Eigen::VectorXd CollocationNodes::at(double s) const { return lagrange_weights(shares_, s); }
 
-/// Gauss' rule with k points is exact for all l_j.
-Eigen::VectorXd CollocationNodes::up_to(double s) const {
-  const Quadrature rule = gauss_on(0.0, s, shares_.size());
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(shares_.size());
-  for (Eigen::Index q = 0; q < rule.points.size(); ++q) sum += rule.weights[q] * at(rule.points[q]);
-  return sum;
-}
+Eigen::VectorXd CollocationNodes::up_to(double s) const { return weights_up_to(shares_, s); }
+
+Eigen::VectorXd mean_weights(const Eigen::VectorXd& points) { return weights_up_to(points, 1.0); }
 
 }  // namespace concord

@@ -40,5 +40,9 @@ class CollocationNodes {
 
 /// l_j(s) of any points.
 Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s);
+/// l_j'(s).
+Eigen::VectorXd lagrange_slopes(const Eigen::VectorXd& points, double s);
+/// int_0^1 l_j of any points.
+Eigen::VectorXd mean_weights(const Eigen::VectorXd& points);
 
 }  // namespace concord

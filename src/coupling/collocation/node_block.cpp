@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coupling/problem/row_major.hpp"
+#include "signal/smallest_size.hpp"
 
 namespace concord {
 namespace {
@@ -30,11 +31,12 @@ NodeBlock::NodeBlock(RankNetwork& subsystems, std::size_t k, const CollocationNo
       free_(slopes_),
       derivatives_(static_cast<std::size_t>(nodes.count())) {}
 
-void NodeBlock::begin(const MacroStep& step) {
+void NodeBlock::begin(const MacroStep& step) { begin(step, subsystems_.own(k_).states()); }
+
+void NodeBlock::begin(const MacroStep& step, std::span<const double> states) {
   step_ = step;
   failure_.reset();
   inside_ = step.size() * nodes_.coefficients().transpose();
-  const auto states = subsystems_.own(k_).states();
   std::ranges::copy(states, begin_.begin());
 }
 
@@ -176,7 +178,7 @@ void NodeBlock::correct_outputs(const Outputs& outputs) {
 /// What it is at the nodes, and how far it gets.
 double NodeBlock::size_of(Eigen::Index state) const {
   return std::max(states_.row(state).cwiseAbs().maxCoeff(), std::abs(begin_[state])) +
-         step_.size() * slopes_.row(state).cwiseAbs().maxCoeff();
+         step_.size() * slopes_.row(state).cwiseAbs().maxCoeff() + smallest_size;
 }
 
 /// Of f at the last node: |f_x| |x| + |f_u| |u|.
@@ -210,6 +212,25 @@ double NodeBlock::correct(const Eigen::VectorXd& du) {
       largest = by / size_of(s);
   }
   return moved.allFinite() ? largest : std::numeric_limits<double>::infinity();
+}
+
+void NodeBlock::answer_to(const CarriedError& error, const Outputs& outputs) {
+  const Eigen::Index n = begin_.size(), m = error.u.size(), p = error.g.size();
+  for (Eigen::Index i = 0; i < count(); ++i) {
+    const Linearization& at = derivatives_[static_cast<std::size_t>(i)];
+    defects_.col(i) =
+        row_major(at.f_x, n, n) * error.x + row_major(at.f_u, n, m) * error.u + error.f;
+    const Eigen::VectorXd y =
+        row_major(at.g_x, p, n) * error.x + row_major(at.g_u, p, m) * error.u + error.g;
+    std::ranges::transform(y, outputs[static_cast<std::size_t>(i)].begin(),
+                           [](double by) { return Sample{by}; });
+  }
+  correct_outputs(outputs);
+}
+
+Eigen::VectorXd NodeBlock::end_errors(const Eigen::VectorXd& begin, const Eigen::VectorXd& du) {
+  if (begin.size() > 0 && du.size() > 0) free_.reshaped() += response_ * du;
+  return begin + step_.size() * (free_ * nodes_.weights());
 }
 
 Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coupling/collocation/collocation_nodes.hpp"
+#include "coupling/problem/carries_errors.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
@@ -34,6 +35,10 @@ class NodeBlock {
 
   /// A macro-step begins where the subsystem stands.
   void begin(const MacroStep& step);
+  /// The macro-step that another block of the subsystem has begun.
+  void begin_as(const NodeBlock& other) {
+    begin(other.step_, {other.begin_.data(), static_cast<std::size_t>(other.begin_.size())});
+  }
   void set_slopes(const Eigen::MatrixXd& slopes);
 
   /// f and g at all nodes. False: the subsystem fails there.
@@ -53,11 +58,17 @@ class NodeBlock {
   /// correction of a state, in units of its size.
   double correct(const Eigen::VectorXd& du);
 
+  const Eigen::VectorXd& begin_states() const { return begin_; }
   const Eigen::MatrixXd& slopes() const { return slopes_; }  ///< n_st x k
   const Eigen::MatrixXd& states() const { return states_; }  ///< at the nodes
   Eigen::VectorXd end_states() const {
     return begin_ + step_.size() * (slopes_ * nodes_.weights());
   }
+
+  /// With derivatives at the nodes: outputs are what `error` makes of them, inputs being right.
+  void answer_to(const CarriedError& error, const Outputs& outputs);
+  /// Then what errors of states at the begin become, with errors du of connected inputs.
+  Eigen::VectorXd end_errors(const Eigen::VectorXd& begin, const Eigen::VectorXd& du);
 
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
@@ -74,6 +85,7 @@ class NodeBlock {
   void io(Archive& archive);
 
  private:
+  void begin(const MacroStep& step, std::span<const double> states);
   Eigen::Index count() const { return nodes_.count(); }
   StatePoint point_at(Eigen::Index node, const Inputs& inputs) const;
   template <class Ask>

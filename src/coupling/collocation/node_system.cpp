@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "signal/smallest_size.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -17,7 +18,10 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
       system_(subsystems, constraints_, static_cast<int>(nodes.count()), options),
       inputs_(count(), std::vector<Sample>(subsystems.n_inputs())),
       outputs_(count(), std::vector<Sample>(subsystems.n_outputs())),
-      fed_(subsystems.n_inputs()) {
+      begin_inputs_(subsystems.n_inputs()),
+      fed_(subsystems.n_inputs()),
+      fed_by_zero_(subsystems.n_inputs()) {
+  subsystems.exchange(outputs_[0], fed_by_zero_);
   blocks_.reserve(subsystems.n_own());
   for (const std::size_t k : subsystems.all()) {
     const auto connected = system_.gains().inputs(k);
@@ -36,12 +40,23 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
 
 void NodeSystem::begin(const MacroStep& step, const CommunicationPoint& point) {
   h_ = step.size();
-  for (auto& at_node : inputs_) {
-    std::ranges::transform(point.inputs, at_node.begin(),
-                           [](const Sample& input) { return Sample{input.value}; });
-  }
+  std::ranges::transform(point.inputs, begin_inputs_.begin(), &Sample::value);
+  put_begin_inputs();
   for (const std::size_t k : subsystems_.all()) {
     subsystems_.asking(k, [&] { blocks_[k].begin(step); });
+  }
+}
+
+void NodeSystem::begin_as(const NodeSystem& other) {
+  h_ = other.h_;
+  begin_inputs_ = other.begin_inputs_;
+  put_begin_inputs();
+  for (const std::size_t k : subsystems_.all()) blocks_[k].begin_as(other.blocks_[k]);
+}
+
+void NodeSystem::put_begin_inputs() {
+  for (auto& at_node : inputs_) {
+    std::ranges::transform(begin_inputs_, at_node.begin(), [](double u) { return Sample{u}; });
   }
 }
 
@@ -116,7 +131,7 @@ double NodeSystem::correct() {
       const double by = du[j * count() + i];
       u += by;
       const double size = std::max(std::abs(u), subsystems_.input_sizes()[connected[j]]);
-      if (!(by == 0.0)) largest = std::max(largest, std::abs(by) / size);
+      if (!(by == 0.0)) largest = std::max(largest, std::abs(by) / std::max(size, smallest_size));
       if (!std::isfinite(by)) largest = std::numeric_limits<double>::infinity();
     }
   }
@@ -139,6 +154,29 @@ NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives) {
   if (!found || !solve()) return {true, std::numeric_limits<double>::infinity()};
   const double moved = agree_on_largest(subsystems_.comm(), correct());
   return {!std::isfinite(moved), moved};
+}
+
+/// Outputs are what they are wrong by, P without the offsets of units.
+bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> inputs) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (const std::size_t k : subsystems_.all()) blocks_[k].answer_to(errors[k], outputs_of_[k]);
+  for (std::size_t i = 0; i < count(); ++i) {
+    subsystems_.exchange(outputs_[i], fed_);
+    for (std::size_t j = 0; j < connected.size(); ++j) {
+      system_.right_side()[j * count() + i] =
+          fed_[connected[j]].value - fed_by_zero_[connected[j]].value + inputs[j];
+    }
+  }
+  const bool solved = system_.solve();
+  std::size_t first = 0;
+  for (const std::size_t k : subsystems_.all()) {
+    const std::size_t own = blocks_[k].fed_count() * count();
+    const Eigen::Map<const Eigen::VectorXd> du(system_.solution().data() + first,
+                                               static_cast<Eigen::Index>(own));
+    errors[k].x = blocks_[k].end_errors(errors[k].x, du);
+    first += own;
+  }
+  return solved;
 }
 
 NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other) {

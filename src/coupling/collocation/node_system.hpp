@@ -34,6 +34,8 @@ class NodeSystem {
   /// A macro-step begins where the subsystems stand; inputs that nothing moves are those of the
   /// point.
   void begin(const MacroStep& step, const CommunicationPoint& point);
+  /// The macro-step that another system has begun.
+  void begin_as(const NodeSystem& other);
 
   /// The guess: slopes of states of own subsystem k, n_st x k; values at all nodes of connected
   /// input j (its position among these).
@@ -46,8 +48,21 @@ class NodeSystem {
   /// The same with derivatives between those of another system. Collective.
   Sweep sweep_with(const NodeSystem& other);
 
+  /// Errors, over the macro-step whose sweeps are done, by the derivatives of these: CarriesErrors.
+  bool carry(std::span<CarriedError> errors, std::span<const double> inputs);
+
   const NodeBlock& block(std::size_t k) const { return blocks_[k]; }
   Eigen::VectorXd inputs(std::size_t j) const;  ///< of connected input j, at all nodes
+  double begin_input(std::size_t j) const {
+    return begin_inputs_[subsystems_.connected_inputs()[j]];
+  }
+  /// Of this rank, at a node.
+  std::span<const Sample> inputs_at(Eigen::Index node) const {
+    return inputs_[static_cast<std::size_t>(node)];
+  }
+  std::span<const Sample> outputs_at(Eigen::Index node) const {
+    return outputs_[static_cast<std::size_t>(node)];
+  }
 
   PetscInt linear_iterations() const { return system_.iterations(); }
   /// What failed on this rank, if a subsystem did.
@@ -59,6 +74,7 @@ class NodeSystem {
 
  private:
   std::size_t count() const { return static_cast<std::size_t>(nodes_.count()); }
+  void put_begin_inputs();
   template <class Find>
   bool find_defects(const Find& find);
   void assemble();
@@ -75,7 +91,8 @@ class NodeSystem {
   /// Of them, per own subsystem, its own at each node.
   std::vector<std::vector<std::span<const Sample>>> inputs_of_;
   std::vector<std::vector<std::span<Sample>>> outputs_of_;
-  std::vector<Sample> fed_;
+  std::vector<double> begin_inputs_;
+  std::vector<Sample> fed_, fed_by_zero_;
   double h_ = 0.0;
   double assembled_for_ = 0.0;  ///< h; 0: not, with these derivatives
 };

@@ -70,12 +70,12 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
       constraints_(subsystems),
       holds_(method, subsystems),
       inside_(method, subsystems),
-      sees_inside_(sight == Sight::inside && !method.takes_steps_twice() && !at_nodes_),
+      sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
       undecided_(subsystems),
       interval_(count(subsystems.network().coupled_links()), method.estimate != ErrorEstimate::none,
-                sight == Sight::inside),
+                sight == Sight::inside, method.solve.at_nodes),
       indirect_(outputs_of(subsystems, true)),
       largest_(subsystems.n_outputs(), 0.0),
       ranges_(subsystems.n_outputs()),
@@ -101,8 +101,8 @@ void ErrorAccount::make_propagation() {
   if (missing()) {
     propagation_.reset();
   } else if (!propagation_) {
-    propagation_ = std::make_unique<ErrorPropagation>(subsystems_, holds_.consistent(),
-                                                      sight_ == Sight::inside);
+    propagation_ = std::make_unique<ErrorPropagation>(
+        subsystems_, holds_.consistent(), sight_ == Sight::inside && !at_nodes_, at_nodes_);
   }
 }
 
@@ -132,11 +132,11 @@ double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint
     return 0.0;
   }
   const PhaseScope scope(subsystems_.clock(), Phase::estimate);
-  inside_.look(step, point, trial, coupling.passed_layer());
+  inside_.look(step, point, trial, coupling);
   return controls_ ? inside_.in_tolerances(step, trial) : 0.0;
 }
 
-double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& coupling, bool last) {
+double ErrorAccount::observe(const CommunicationPoint& point, Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
   see(point);
   if (sight_ == Sight::inside && !missing_) {
@@ -150,7 +150,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   if (coupling.passed_layer()) {
     holds_.pass_layer(point, fed, inside_.means());
   } else {
-    holds_.observe(point, fed, inside_.means(), coupling.balance());
+    holds_.observe(point, fed, inside_.means(), coupling.inside(), coupling.balance());
   }
   for (std::size_t j = 0; j < disturbance_.held.size(); ++j) {
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
@@ -164,7 +164,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, const Coupling& co
   inside_.forget();
   const bool over =
       interval_.add(point.last_step) || last || (interval_.ends_at_change() && has_changed_much());
-  return over ? propagate(point, last) : no_number;
+  return over ? propagate(point, coupling.carries_errors(), last) : no_number;
 }
 
 /// In the interval, whose mean would hide what the error was like.
@@ -188,7 +188,7 @@ double ErrorAccount::largest_share(std::span<const double> of_inputs) const {
 
 void ErrorAccount::close(const CommunicationPoint& point) {
   if (propagation_ && !interval_.empty()) {
-    propagate(point, false);
+    propagate(point, nullptr, false);
   }
   if (propagation_) {
     propagation_->begin_instant(point);
@@ -213,7 +213,8 @@ void ErrorAccount::lose(const std::string& reason) {
   propagation_.reset();
 }
 
-double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
+double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* coupling,
+                               bool last) {
   const auto& connected = subsystems_.connected_inputs();
   double largest[2] = {largest_share(holds_.largest()), largest_share(holds_.variation())};
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -223,7 +224,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, bool last) {
   }
   for (double& held : disturbance_.held) held /= interval_.span();
   agree_on_largest(subsystems_.comm(), largest);
-  if (!propagation_->advance(point, interval_.span(), disturbance_)) {
+  if (!propagation_->advance(point, interval_.span(), disturbance_, coupling)) {
     const auto failure = agree_on_text(subsystems_.comm(), propagation_->failure());
     lose(failure.value_or("its linear system could not be solved; try another -missiles_pc_type"));
     return no_number;

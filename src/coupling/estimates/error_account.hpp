@@ -50,7 +50,7 @@ class ErrorAccount {
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. What the
   /// worst input was given wrongly over a macro-step, on the mean of each, in units of the input's
   /// size, since it was told last; not a number in between. The same on every rank. Collective.
-  double observe(const CommunicationPoint& point, const Coupling& coupling, bool last);
+  double observe(const CommunicationPoint& point, Coupling& coupling, bool last);
 
   /// An event at `point`: before and after the jump. Collective.
   void close(const CommunicationPoint& point);
@@ -103,7 +103,7 @@ class ErrorAccount {
   double largest_in(const Tolerance& tolerance, const SizeOf& size_of) const;
   bool has_changed_much() const;
   double largest_share(std::span<const double> of_inputs) const;
-  double propagate(const CommunicationPoint& point, bool last);
+  double propagate(const CommunicationPoint& point, CarriesErrors* coupling, bool last);
   void lose(const std::string& reason);
 
   RankNetwork& subsystems_;

@@ -8,6 +8,13 @@
 
 namespace concord {
 
+/// Where the coupling carries errors nothing else has needed them.
+void ErrorPropagation::find_gains() {
+  for (Part& part : parts_) {
+    if (carried_) part.gain = gain_over(part, h_);
+  }
+}
+
 /// `gain_over` of every own subsystem that has an output which is astray and has risen; of the
 /// others nothing.
 std::vector<LinearMap> ErrorPropagation::gains_of_risen(double elapsed, std::span<const char> risen,
@@ -65,6 +72,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double ela
   for (std::size_t o = 0; o < risen.size(); ++o) {
     risen[o] = scale[o] <= nothing * std::abs(point.outputs[o].value) ? 1 : 0;
   }
+  find_gains();
   const auto of_risen = gains_of_risen(elapsed, risen, astray);
   for (bool again = true; again;) {
     for (std::size_t o = 0; o < sound.size(); ++o) {
@@ -87,6 +95,7 @@ void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<d
   const auto& connected = subsystems_.connected_inputs();
   std::vector<Sample> noise(outputs_.size());
   std::vector<Sample> fed(fed_.size());
+  find_gains();
   for (int link = 0; link <= links; ++link) {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       const Part& part = parts_[k];

@@ -23,9 +23,11 @@ Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 }  // namespace
 
-ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely)
+ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely,
+                                   bool carried)
     : subsystems_(subsystems),
       closely_(closely),
+      carried_(carried),
       small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
@@ -97,10 +99,10 @@ void ErrorPropagation::io(Archive& archive) {
     });
     if (other && part.known) {
       take_linearization(k);
-      factorize(part, h_);
+      if (!carried_) factorize(part, h_);
     }
   }
-  match_entries(&Part::gain, over_interval_);
+  if (!carried_) match_entries(&Part::gain, over_interval_);
   if (direct_) match_entries(&Part::d, *direct_);
   CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
   CONCORD_MEMBERS(archive, over_interval_);
@@ -159,7 +161,7 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
     if (own == failed) {
       return failed;
     }
-    if (own == renewed || new_size) {
+    if (!carried_ && (own == renewed || new_size)) {
       factorize(parts_[k], h_);
     }
     state = std::max(state, own);
@@ -294,31 +296,10 @@ void ErrorPropagation::set_stages(const Disturbance& disturbance) {
   }
 }
 
-bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
-                               Disturbance& disturbance) {
-  const LogStageScope apart(log_events().estimate_stage());
-  const PhaseScope scope(subsystems_.clock(), Phase::estimate);
-  const State state = linearize_all(point, h);
-  const auto worst =
-      static_cast<State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
-  if (worst == failed) {
-    return false;
-  }
-  steady_ = worst < renewed;
-  if (worst != same) {
-    assemble(&Part::gain, over_interval_);
-    if (direct_) {
-      assemble(&Part::d, *direct_);
-    }
-  }
-  for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
-  hold(disturbance);
-  pass_through(disturbance);
-  if (!look_between(disturbance)) return false;
+bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
   set_stages(disturbance);
   for (Part& part : parts_) {
-    part.target = part.x_begin = part.x;
-    part.u_begin = part.u;
+    part.target = part.x;
     // What integrators have left, evenly over the interval: what dies out within it does so here.
     part.b_held.set_product(part.u_held, part.driven);
     part.driven += part.f_discrete;
@@ -332,10 +313,60 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h,
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage + part.left_at_end;
+    part.x = part.stage;
     part.integrated.setZero();
-    part.left_at_end.setZero();
     part.late.add(diagonal, part.u);
+  }
+  return true;
+}
+
+/// By the coupling's own linear system.
+bool ErrorPropagation::carry(const Disturbance& disturbance, CarriesErrors& coupling) {
+  carried_errors_.resize(parts_.size());
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Part& part = parts_[k];
+    const IndexRange inputs = subsystems_.inputs_of(k);
+    CarriedError& error = carried_errors_[k];
+    error = {part.x, Eigen::VectorXd::Zero(index(inputs.size())), part.f_discrete, part.g_discrete};
+    for (std::size_t c = 0; c < part.held.size(); ++c) {
+      const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
+      error.u[index(i - inputs.first)] = part.u_held[index(c)];
+    }
+  }
+  const bool solved = coupling.carry_errors(carried_errors_, disturbance.mean);
+  for (std::size_t k = 0; k < parts_.size(); ++k) parts_[k].x = carried_errors_[k].x;
+  return solved;
+}
+
+bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Disturbance& disturbance,
+                               CarriesErrors* coupling) {
+  const LogStageScope apart(log_events().estimate_stage());
+  const PhaseScope scope(subsystems_.clock(), Phase::estimate);
+  const State state = linearize_all(point, h);
+  const auto worst =
+      static_cast<State>(agree_on_largest(subsystems_.comm(), static_cast<int>(state)));
+  if (worst == failed) {
+    return false;
+  }
+  steady_ = worst < renewed;
+  if (worst != same) {
+    if (!carried_) assemble(&Part::gain, over_interval_);
+    if (direct_) {
+      assemble(&Part::d, *direct_);
+    }
+  }
+  for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
+  hold(disturbance);
+  pass_through(disturbance);
+  if (!look_between(disturbance)) return false;
+  for (Part& part : parts_) {
+    part.x_begin = part.x;
+    part.u_begin = part.u;
+  }
+  if (!(carried_ ? carry(disturbance, *coupling) : go_by_stages(h, disturbance))) return false;
+  for (Part& part : parts_) {
+    part.x += part.left_at_end;
+    part.left_at_end.setZero();
   }
   const bool solved = end(point, disturbance);
   for (Part& part : parts_) part.late.end(h, part.u_held);

@@ -39,7 +39,8 @@ class ErrorPropagation {
   /// was given before.
   /// `closely`: by the mean linearisation and with e where it is, as far as two stages can; else by
   /// the linearisation at the end and the mean of e, which errs on the large side.
-  ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely);
+  /// `carried`: the coupling carries errors of states itself (CarriesErrors).
+  ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely, bool carried);
 
   /// When what a macro-step leaves in the states has come about: in micro-steps on the way, or, as
   /// a whole, at its end.
@@ -48,9 +49,11 @@ class ErrorPropagation {
   /// What integrators have left in the macro-step that was accepted last: part of the interval.
   void add_integration_errors(Left left);
 
-  /// Over an interval of size h that ended at `point`. False: a subsystem cannot be linearised, or
-  /// the system not solved. Collective.
-  bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance);
+  /// Over an interval of size h that ended at `point`, which is one macro-step where errors are
+  /// carried by `coupling`. False: a subsystem cannot be linearised, or the system not solved.
+  /// Collective.
+  bool advance(const CommunicationPoint& point, double h, Disturbance& disturbance,
+               CarriesErrors* coupling);
 
   /// What a margin within the interval that ended last may be wrong by, of own subsystem k: by
   /// errors of its states and inputs at the interval's ends.
@@ -164,6 +167,7 @@ class ErrorPropagation {
                           std::span<const double> end);
   void write_outputs(std::size_t k);
   void exchange();
+  void find_gains();
   std::vector<LinearMap> gains_of_risen(double elapsed, std::span<const char> risen,
                                         std::span<const int> astray) const;
   bool excuse_explained(std::span<const Sample> fed, std::span<const char> risen,
@@ -174,6 +178,8 @@ class ErrorPropagation {
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
+  bool go_by_stages(double h, const Disturbance& disturbance);
+  bool carry(const Disturbance& disturbance, CarriesErrors& coupling);
   std::vector<double> input_errors(std::size_t k) const;
   double take_errors(std::size_t k, std::span<const Sample> inputs, double h) const;
   std::vector<Sample> inputs_that_move(const CommunicationPoint& point);
@@ -188,7 +194,7 @@ class ErrorPropagation {
   void pass_discrete(std::size_t k, const CommunicationPoint& point);
 
   RankNetwork& subsystems_;
-  bool closely_, small_;
+  bool closely_, carried_, small_;
   ConstraintRows constraints_;
   InputSystem over_interval_;  ///< K = Part::gain
   bool consistent_, looks_between_;
@@ -196,9 +202,10 @@ class ErrorPropagation {
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_, missed_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
-  std::vector<double> per_output_;  ///< what an output of one more is to inputs
-  std::vector<double> nothing_;     ///< zeros, per connected input
-  double h_ = 0.0;                  ///< for which factors are
+  std::vector<double> per_output_;            ///< what an output of one more is to inputs
+  std::vector<double> nothing_;               ///< zeros, per connected input
+  std::vector<CarriedError> carried_errors_;  ///< scratch
+  double h_ = 0.0;                            ///< for which factors are
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks

@@ -12,10 +12,11 @@ int free_intervals(std::size_t inputs) {
 
 }  // namespace
 
-EstimateInterval::EstimateInterval(std::size_t inputs, bool always_free, bool follows)
+EstimateInterval::EstimateInterval(std::size_t inputs, bool always_free, bool follows, bool each)
     : small_(inputs <= few_inputs),
       always_free_(always_free),
-      longest_(!always_free        ? 64
+      longest_(each                ? 1
+               : !always_free      ? 64
                : follows && small_ ? 1
                                    : 16),
       free_(free_intervals(inputs)) {}

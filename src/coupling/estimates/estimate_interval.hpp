@@ -18,8 +18,9 @@ class EstimateInterval {
 
   /// `inputs`: connected ones of the whole network; small networks, whose runs take no time, have
   /// more intervals that are free. `always_free`: macro-steps are as long as their error lets them
-  /// be, so that intervals are few. `follows`: small networks' errors over each of them.
-  EstimateInterval(std::size_t inputs, bool always_free, bool follows);
+  /// be, so that intervals are few. `follows`: small networks' errors over each of them; `each`:
+  /// all networks', in any run.
+  EstimateInterval(std::size_t inputs, bool always_free, bool follows, bool each);
 
   /// One more macro-step, of size h; whether the interval is over.
   bool add(double h);

@@ -33,11 +33,12 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
     : subsystems_(subsystems),
       hermite_(method.hold.ends_with_slope()),
       consistent_(method.makes_outputs_consistent(subsystems.network())),
+      at_nodes_(method.solve.at_nodes),
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values :
-       {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_, &largest_seen_}) {
+  for (auto* values : {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_,
+                       &largest_seen_, &missed_}) {
     values->assign(n, 0.0);
   }
   last_.resize(n);
@@ -45,8 +46,8 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
   solved_.assign(n, 0);
   std::size_t j = 0;
   for (const std::size_t k : subsystems.all()) {
-    const bool solved = method.solve.at_nodes ||
-                        (consistent_ && subsystems.network().constraint(subsystems.global(k)));
+    const bool solved =
+        at_nodes_ || (consistent_ && subsystems.network().constraint(subsystems.global(k)));
     for (; j < n && subsystems.connected_inputs()[j] < subsystems.inputs_of(k).last; ++j) {
       solved_[j] = solved ? 1 : 0;
     }
@@ -87,6 +88,7 @@ void HoldErrors::clear() {
   std::fill(largest_.begin(), largest_.end(), 0.0);
   std::fill(variation_.begin(), variation_.end(), 0.0);
   std::fill(largest_seen_.begin(), largest_seen_.end(), 0.0);
+  std::fill(missed_.begin(), missed_.end(), 0.0);
 }
 
 void HoldErrors::add(std::size_t j, double mean_error, double h) {
@@ -122,7 +124,8 @@ void HoldErrors::remember_values(const CommunicationPoint& point, std::span<cons
 }
 
 void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample> fed,
-                         std::span<const double> inside, const BalanceErrors* balance) {
+                         std::span<const double> inside, const InsideRows* solved,
+                         const BalanceErrors* balance) {
   const double h = point.last_step;
   if (!hermite_) {
     remember_values(point, fed);
@@ -133,7 +136,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
     const Polynomial& given = point.polynomials[i];
     const bool seen = solved_[j] == 0 && balance == nullptr && !std::isnan(inside[i]);
     if (solved_[j] != 0) {
-      add(j, 0.0, h);
+      add(j, at_nodes_ && !std::isnan(inside[i]) ? inside[i] : 0.0, h);
     } else if (balance != nullptr) {
       add(j, (accumulated_[i] - balance->accumulated()[i]) / h, h);
     } else {
@@ -145,6 +148,7 @@ void HoldErrors::observe(const CommunicationPoint& point, std::span<const Sample
     unseen_[j] += seen ? 0.0 : h;
     if (seen && std::abs(inside[i]) > std::abs(largest_seen_[j])) largest_seen_[j] = inside[i];
     at_end_[j] = solved_[j] != 0 ? 0.0 : given(h) - fed[i].value;
+    if (solved != nullptr) missed_[j] = std::max(missed_[j], solved->missed[j]);
     variation_[j] += std::abs(fed[i].value - last_[j].value);
     last_[j] = fed[i];
   }

@@ -33,10 +33,12 @@ class HoldErrors {
                   std::span<const double> inside);
 
   /// The macro-step that ended at `point` was accepted. `inside`: the mean of e over it, of all
-  /// inputs, not a number where nobody has looked (InsideErrors). With balance correction `balance`
+  /// inputs, not a number where nobody has looked (InsideErrors). `solved`: what the coupling has
+  /// solved for within it, or null. With balance correction `balance`
   /// knows what was given.
   void observe(const CommunicationPoint& point, std::span<const Sample> fed,
-               std::span<const double> inside, const BalanceErrors* balance);
+               std::span<const double> inside, const InsideRows* solved,
+               const BalanceErrors* balance);
 
   /// Whether outputs at communication points belong to P y there, whatever was given before.
   bool consistent() const { return consistent_; }
@@ -48,6 +50,7 @@ class HoldErrors {
   std::span<const double> unseen() const { return unseen_; }
   std::span<const double> largest() const { return largest_; }  ///< |mean e| of a macro-step
   std::span<const double> largest_seen() const { return largest_seen_; }  ///< such a mean, inside
+  std::span<const double> missed() const { return missed_; }              ///< most between points
   std::span<const double> variation() const { return variation_; }  ///< sum of |change of P y|
   std::span<const double> at_end() const { return at_end_; }  ///< e just before the last point
   void clear();
@@ -55,10 +58,10 @@ class HoldErrors {
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, hermite_errors_, past_);
     CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, deviation_, unseen_, largest_,
-                        variation_, at_end_, largest_seen_, last_);
+                        variation_, at_end_, largest_seen_, missed_, last_);
     CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
  private:
   /// What the ends of a macro-step tell of it.
@@ -77,9 +80,10 @@ class HoldErrors {
   const RankNetwork& subsystems_;
   bool hermite_;  ///< holds through values and derivatives at both ends
   bool consistent_;
+  bool at_nodes_;             ///< nothing is held: what lies beside them alone is wrong
   std::vector<char> solved_;  ///< where nothing is held: of constraints, or all
   std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_,
-      largest_seen_;
+      largest_seen_, missed_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;
   PastMeans past_;

@@ -74,14 +74,27 @@ std::vector<double> terms_of(RankNetwork& subsystems, std::size_t k) {
   return terms;
 }
 
-/// What outputs that follow inputs are, on the mean, beside the cubics through Lobatto's points: as
-/// value that, as slope its magnitude, unless it cancels, as it does on smooth ways, of which
-/// Lobatto's points know the mean. Two of Gauss' points in each cell, of which there are `cells` in
-/// the macro-step.
-void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
-                const InnerPoints::Rows& rows, std::span<Sample> beside) {
+/// Of what a signal is beside the polynomial through the points: as value its mean, as slope the
+/// size of that, unless it cancels but for `rest` of the magnitude.
+Sample unless_it_cancels(double mean, double magnitude, double rest) {
+  const double size = std::abs(mean);
+  return std::isfinite(size) ? Sample{mean, size >= rest * magnitude ? size : 0.0} : Sample{};
+}
+
+/// Of smooth ways Lobatto's points know the mean, other nodes far better.
+double rest_of(const InsideRows& rows) { return rows.solved ? 0.0 : 0.25; }
+
+/// What sums over as many cells leave of the magnitude.
+double rest_of_sum(double cells) {
+  constexpr double of_ends = 5.0;  // slopes there, times the macro-step, beside 12 magnitudes
+  return of_ends / std::max(cells * cells, 1.0);
+}
+
+/// What outputs that follow inputs are beside the polynomials through the points. Two of Gauss'
+/// points in each cell, of which there are `cells` in the macro-step.
+void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells, const InsideRows& rows,
+                std::span<Sample> beside) {
   constexpr double gauss = 0.28867513459481288;  // sqrt(3)/6
-  constexpr double cancels = 0.25;
   if (subsystems.passed_way().count(k) != 1) return;
   const PassedWay::Piece piece = subsystems.passed_way().piece(k, 0);
   const IndexRange out = subsystems.outputs_of(k);
@@ -91,18 +104,16 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells,
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
     if (!follow_to(subsystems, k, s, piece.inputs, there)) return;
+    const auto at = rows.at(s);
     for (std::size_t o = 0; o < sums.size(); ++o) {
-      const auto node = [&](std::size_t p) { return rows[p][out.first + o].value; };
-      const double beside_cubic = (there[o].value - LobattoPoints::cubic(node, s)) / (2.0 * n);
-      sums[o] += beside_cubic;
-      magnitudes[o] += std::abs(beside_cubic);
+      const double beside_rows = (there[o].value - rows.output(out.first + o, at)) / (2.0 * n);
+      sums[o] += beside_rows;
+      magnitudes[o] += std::abs(beside_rows);
     }
   }
   for (std::size_t o = 0; o < sums.size(); ++o) {
-    const double size = std::abs(sums[o]);
-    if (std::isfinite(size)) {
-      beside[out.first + o] = {sums[o], size >= cancels * magnitudes[o] ? size : 0.0};
-    }
+    const double mean = sums[o] + rows.not_counted(out.first + o);
+    beside[out.first + o] = unless_it_cancels(mean, magnitudes[o], rest_of(rows));
   }
 }
 
@@ -196,29 +207,44 @@ void InsideErrors::see(const CommunicationPoint& point) {
   }
 }
 
-/// What is not much more than what outputs inside may be wrong by is not known.
-void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
-                        bool layer) {
-  const auto known =
-      layer || point.last_step == 0.0 ? InnerPoints::Past::unknown : InnerPoints::Past::known;
+/// part_: what outputs may be wrong by.
+void InsideErrors::find_rows(const MacroStep& step, const CommunicationPoint& point,
+                             const Trial& trial, const Coupling& coupling) {
+  if (const InsideRows* rows = coupling.inside()) {
+    rows_ = *rows;
+    std::ranges::fill(part_, Sample{});
+    return;
+  }
+  rows_ = {LobattoPoints::share, LobattoPoints::weight, LobattoPoints::weight, inputs_, outputs_};
+  const auto known = coupling.passed_layer() || point.last_step == 0.0 ? InnerPoints::Past::unknown
+                                                                       : InnerPoints::Past::known;
   subsystems_.inner_points().find({step, point.slopes_known, point.outputs, trial.outputs}, known,
                                   sizes_, inputs_, outputs_, part_);
+  for (auto& row : outputs_) {
+    for (const std::size_t o : unknown_) row[o].value = not_known;
+  }
+}
+
+/// What is not much more than what outputs inside may be wrong by is not known.
+void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                        const Coupling& coupling) {
+  find_rows(step, point, trial, coupling);
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;
     size_[i] = scanned_size_[i] = 0.0;
     doubt_[i] = std::abs(fed_[i].value - fed_by_zero_[i].value);
   }
-  for (std::size_t p = 0; p < InnerPoints::count; ++p) {
-    for (const std::size_t o : unknown_) outputs_[p][o].value = not_known;
-    subsystems_.exchange(outputs_[p], fed_);
+  for (std::size_t p = 0; p < rows_.count(); ++p) {
+    subsystems_.exchange(rows_.outputs[p], fed_);
     for (std::size_t j = 0; j < watched_.size(); ++j) {
       const std::size_t i = watched_[j];
-      const double error = j < subsystems_.connected_inputs().size()
-                               ? constraints_.rest_of(j, inputs_[p][i], fed_[i], outputs_[p]).value
-                               : inputs_[p][i].value - fed_[i].value;
-      mean_[i] += LobattoPoints::weight[p] * error;
-      size_[i] += LobattoPoints::weight[p] * std::abs(error);
+      const double error =
+          j < subsystems_.connected_inputs().size()
+              ? constraints_.rest_of(j, rows_.inputs[p][i], fed_[i], rows_.outputs[p]).value
+              : rows_.inputs[p][i].value - fed_[i].value;
+      mean_[i] += rows_.weights[p] * error;
+      size_[i] += std::abs(rows_.weights[p] * error);
     }
   }
   if (scanned_ > 0) {
@@ -234,10 +260,14 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
 /// What lies between the points goes where outputs go, without the offsets of units.
 void InsideErrors::add_scanned(const MacroStep& step) {
   const ScannedOutputs& scanned = subsystems_.scanned_outputs();
+  const double cells = step.size() / scanned.resolution();
   std::ranges::fill(beside_, Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
-    const auto beside = scanned.beside(i, step, outputs_);
-    beside_[scanned.outputs()[i]] = {beside.mean, beside.magnitude};
+    const std::size_t o = scanned.outputs()[i];
+    const auto beside = scanned.beside(i, step, rows_);
+    beside_[o] = rows_.solved ? unless_it_cancels(beside.mean + rows_.not_counted(o),
+                                                  beside.magnitude, rest_of_sum(cells))
+                              : Sample{beside.mean, beside.magnitude};
   }
   look_along_followers(step);
   feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
@@ -255,7 +285,7 @@ void InsideErrors::look_along_followers(const MacroStep& step) {
   const double cells = std::ceil(of_all * step.size() / (until_ - from_));
   if (!(cells >= worth_it && cells <= of_all)) return;
   for (const std::size_t k : followers_) {
-    look_along(subsystems_, k, static_cast<std::size_t>(cells), outputs_, beside_);
+    look_along(subsystems_, k, static_cast<std::size_t>(cells), rows_, beside_);
   }
 }
 
@@ -291,7 +321,7 @@ double InsideErrors::in_tolerances(double h, const Trial& trial) {
     const double size = std::max(subsystems_.input_sizes()[i], ahead_[i]);
     using Rise = ErrorNorm::Rise;
     const double ends =
-        std::max(std::abs(inputs_.front()[i].value), std::abs(inputs_.back()[i].value));
+        std::max(std::abs(rows_.inputs.front()[i].value), std::abs(rows_.inputs.back()[i].value));
     norm_.add(j, constraints_.is_equation(j) ? 0.0 : scanned_size_[i],
               ranges_ ? ranges_->range(j, value) : std::abs(value),
               ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size, noise_[i],

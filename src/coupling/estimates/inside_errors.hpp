@@ -13,8 +13,8 @@ namespace concord {
 
 /// What inputs were given inside a macro-step against what fed them there, e(tau) = u(tau) -
 /// (P y)(tau) at Lobatto's points, y being what the subsystems have really put out with those
-/// inputs (InnerPoints): what the holds have missed, first macro-steps and narrow signals included,
-/// and what the coupling has left.
+/// inputs (InnerPoints), or at the nodes that the coupling has solved for: what the holds have
+/// missed, first macro-steps and narrow signals included, and what the coupling has left.
 class InsideErrors {
  public:
   InsideErrors(const Method& method, RankNetwork& subsystems);
@@ -30,7 +30,8 @@ class InsideErrors {
 
   /// A trial that has converged and whose way was noted; `layer`: it passes one (Joins).
   /// Collective.
-  void look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial, bool layer);
+  void look(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+            const Coupling& coupling);
   /// Of the last look: err of the step control, the same on every rank. Collective.
   double in_tolerances(const MacroStep& step, const Trial& trial);
 
@@ -47,6 +48,8 @@ class InsideErrors {
 
  private:
   void see(const CommunicationPoint& point);
+  void find_rows(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
+                 const Coupling& coupling);
   void add_scanned(const MacroStep& step);
   void look_along_followers(const MacroStep& step);
   double in_tolerances(double h, const Trial& trial);
@@ -68,6 +71,7 @@ class InsideErrors {
   std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone
   std::vector<double> noise_;           ///< errors between the points up to it are none
   InnerPoints::Rows inputs_, outputs_;
+  InsideRows rows_;  ///< of the last look
   std::vector<Sample> fed_, fed_by_zero_;
   std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
   std::vector<Sample> part_;    ///< scratch

@@ -49,8 +49,9 @@ double UndecidedEvents::given_wrongly(std::size_t k, const Graze& graze,
   for (auto j = std::lower_bound(connected.begin(), connected.end(), inputs.first);
        j != connected.end() && *j < inputs.last; ++j) {
     const auto c = static_cast<std::size_t>(j - connected.begin());
-    error += graze.by_inputs[*j - inputs.first] *
-             std::max(of_mean * holds.largest()[c], std::abs(holds.at_end()[c]));
+    error +=
+        graze.by_inputs[*j - inputs.first] *
+        std::max({of_mean * holds.largest()[c], std::abs(holds.at_end()[c]), holds.missed()[c]});
   }
   return error;
 }

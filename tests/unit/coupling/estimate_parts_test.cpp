@@ -19,7 +19,7 @@ int length_of(EstimateInterval& interval) {
 }
 
 TEST(EstimateInterval, GrowsWhereLittleChangesAndShrinksWhereMuchDoes) {
-  EstimateInterval interval(2, false, false);
+  EstimateInterval interval(2, false, false, false);
   for (const int length : {1, 2, 4, 8, 16, 32, 64, 64}) {
     EXPECT_EQ(length_of(interval), length);
     EXPECT_EQ(interval.span(), 0.5 * length);
@@ -35,7 +35,7 @@ TEST(EstimateInterval, GrowsWhereLittleChangesAndShrinksWhereMuchDoes) {
 }
 
 TEST(EstimateInterval, IsShortOnlyAsLongAsThatIsFree) {
-  EstimateInterval interval(1000, false, false), always(1000, true, false);
+  EstimateInterval interval(1000, false, false, false), always(1000, true, false, false);
   for (int k = 0; k < 7; ++k) {
     interval.next(1.0);
     EXPECT_EQ(length_of(interval), 1);

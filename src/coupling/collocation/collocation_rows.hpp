@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "coupling/collocation/finer_nodes.hpp"
+#include "network/passed_way.hpp"
+
+namespace concord {
+
+/// All variables within a macro-step of a collocation method. Its own polynomials are wrong by
+/// O(h^{k+1}) there, by far more than at its ends; those of a method with so many nodes that they
+/// are not come from one step of Newton's method (FinerNodes).
+class CollocationRows {
+ public:
+  CollocationRows(RankNetwork& subsystems, const CollocationNodes& nodes,
+                  const SolverOptions& options);
+
+  /// Points within the macro-step of a system whose sweeps are done, with inputs as they are at its
+  /// end. False where a subsystem fails. Collective.
+  bool find(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
+            std::span<PassedPoint> points);
+  /// Of this rank, after that.
+  std::optional<std::string> failure() const {
+    return failure_ ? failure_ : finer_.system().failure();
+  }
+
+ private:
+  void fill(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
+            PassedPoint& point) const;
+  bool ask(const MacroStep& step, PassedPoint& point);
+
+  RankNetwork& subsystems_;
+  FinerNodes finer_;
+  Eigen::VectorXd shares_;  ///< of nodes and ends
+  std::optional<std::string> failure_;
+};
+
+}  // namespace concord

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "coupling/collocation/node_system.hpp"
+
+namespace concord {
+
+/// A collocation method of the same family with more nodes, and what one step of Newton's method
+/// makes of the polynomials of another one, whose sweeps are done, with its derivatives: the
+/// solution at these nodes but for the square of what they were wrong by.
+class FinerNodes {
+ public:
+  FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, int count,
+             const SolverOptions& options);
+
+  /// False where a subsystem fails. Collective.
+  bool sweep(const NodeSystem& coarse);
+
+  const CollocationNodes& nodes() const { return nodes_; }
+  const NodeSystem& system() const { return system_; }
+
+ private:
+  RankNetwork& subsystems_;
+  CollocationNodes nodes_;
+  NodeSystem system_;
+  Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the coarse system at these nodes
+};
+
+}  // namespace concord
