@@ -148,16 +148,15 @@ void CollocationCoupling::fill_rows(const CommunicationPoint& point, const Trial
   }
   input_rows_.back() = trial.inputs;
   output_rows_.back() = trial.outputs;
-  if (error_.looked()) error_.compare_inputs(trial.polynomials, step_.size(), missed_);
 }
 
-/// Those of the polynomials through the nodes, until the subsystems stand there.
+/// Those of the best polynomials that are known, until the subsystems stand there.
 void CollocationCoupling::guess_end_inputs(const CommunicationPoint& point, Trial& trial) const {
-  const Eigen::VectorXd at_end = nodes_.at(1.0);
+  const NodeSystem& best = error_.looked() ? error_.finer() : system_;
   const auto& connected = subsystems_.connected_inputs();
   trial.inputs = point.inputs;
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    trial.inputs[connected[j]].value = at_end.dot(system_.inputs(j));
+    trial.inputs[connected[j]].value = best.end_input(j);
   }
 }
 
@@ -165,6 +164,7 @@ Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPo
                                     Trial& trial) {
   guess_end_inputs(point, trial);
   set_curves(step, point, trial);
+  if (error_.looked()) error_.compare_inputs(trial.polynomials, step.size(), missed_);
   const Outcome followed = subsystems_.follow(step, trial.polynomials, ways());
   CommunicationPointEvaluation evaluation(subsystems_);
   const Outcome at_end =

@@ -26,9 +26,10 @@ class CollocationError {
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
   bool find(const NodeSystem& system, const MacroStep& step);
 
-  /// Whether the last macro-step was looked at; then the most that each connected input's
-  /// polynomial misses of what it should be within.
+  /// Whether the last macro-step was looked at; then its better solution, and the most that each
+  /// connected input's polynomial misses of that within.
   bool looked() const { return looked_; }
+  const NodeSystem& finer() const { return finer_.system(); }
   void compare_inputs(std::span<const Polynomial> inputs, double h, std::span<double> missed) const;
 
   /// Of the states of own subsystem k, what they are less what they should be.

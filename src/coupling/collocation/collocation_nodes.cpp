@@ -49,6 +49,12 @@ CollocationNodes::CollocationNodes(NodeFamily family, int count)
   for (Eigen::Index i = 0; i < shares_.size(); ++i) inside_.row(i) = up_to(shares_[i]);
 }
 
+Eigen::VectorXd with_begin(const CollocationNodes& nodes) {
+  Eigen::VectorXd shares(nodes.count() + 1);
+  shares << 0.0, nodes.shares();
+  return shares;
+}
+
 Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s) {
   Eigen::VectorXd weights = Eigen::VectorXd::Ones(points.size());
   for (Eigen::Index j = 0; j < points.size(); ++j) {

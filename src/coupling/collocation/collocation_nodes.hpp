@@ -38,6 +38,9 @@ class CollocationNodes {
   Eigen::MatrixXd inside_;
 };
 
+/// The begin of the macro-step, and the nodes, as shares of it.
+Eigen::VectorXd with_begin(const CollocationNodes& nodes);
+
 /// l_j(s) of any points.
 Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s);
 /// l_j'(s).

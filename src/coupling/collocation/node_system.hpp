@@ -56,6 +56,10 @@ class NodeSystem {
   double begin_input(std::size_t j) const {
     return begin_inputs_[subsystems_.connected_inputs()[j]];
   }
+  /// Of the polynomial through these values, at the macro-step's end.
+  double end_input(std::size_t j) const {
+    return to_end_[0] * begin_input(j) + to_end_.tail(nodes_.count()).dot(inputs(j));
+  }
   /// Of this rank, at a node.
   std::span<const Sample> inputs_at(Eigen::Index node) const {
     return inputs_[static_cast<std::size_t>(node)];
@@ -91,6 +95,7 @@ class NodeSystem {
   /// Of them, per own subsystem, its own at each node.
   std::vector<std::vector<std::span<const Sample>>> inputs_of_;
   std::vector<std::vector<std::span<Sample>>> outputs_of_;
+  Eigen::VectorXd to_end_;  ///< weights of values at the begin and the nodes
   std::vector<double> begin_inputs_;
   std::vector<Sample> fed_, fed_by_zero_;
   double h_ = 0.0;
