@@ -8,7 +8,7 @@ import numpy as np
 from catalogue import cases
 from concord_runs import ModelTest, simulate
 from exact import Delayed, Hybrid
-from verdicts import CRASH, DEFAULT, REFUSED, RIGHT, SILENT, STUCK, Truth, judged
+from verdicts import CRASH, DEFAULT, REFUSED, RIGHT, SILENT, STUCK, TOLD, TWICE, Truth, judged
 
 MODELS = ("algebraic_loop_1", "constraint_0", "decay_0", "delayed_loop_1", "fall_from_rest_0",
           "just_touched_0", "kepler_1", "levitation_1", "moving_table_0", "predator_prey_0",
@@ -180,6 +180,33 @@ connections: [s.x -> p.x, p.y -> m.y]
         for signal in ("sin(40*t + x)", "sin(40*t)", "t^3", "exp(-t)", "tanh((t - 30)/20)"):
             text = self.IN_DERIVATIVE.replace("2*exp(-((t - 30.25)/0.05)^2)", signal)
             self.assertEqual(list(simulate(self.model(text), "-cosim_type", "jacobi").event_times), [], signal)
+
+
+class AtNodes(unittest.TestCase):
+    """Collocation looks at what lies between its nodes, rows among it, and carries its errors as far
+    as the run goes."""
+    MODELS = ("held_connection_0", "late_step_1", "periods_0", "spike_back_1", "two_gusts_0")
+    RUNS = (("gauss", 0), ("gauss", 501), ("radau", 501))
+
+    def test_models(self):
+        chosen = [c for c in cases(names=self.MODELS) if c.name in self.MODELS]
+        self.assertEqual(len(chosen), len(self.MODELS))
+        for made in chosen:
+            truth = Truth(made)
+            for kind, rows in self.RUNS:
+                with self.subTest(model=made.name, kind=kind, rows=rows):
+                    found = judged(made, truth, None, rows, 60.0, ("-cosim_type", kind))
+                    print(f"{made.name:20}{kind:6}{rows:4} {found.verdict:6} true {found.true:.1e}, "
+                          f"ratio {found.ratio:.2f}")
+                    self.assertIn(found.verdict, (RIGHT, TWICE, TOLD), found.words)
+                    self.assertGreater(found.ratio, 0.3)
+                    self.assertLess(found.ratio, 10.0)
+
+    def test_an_event_that_is_hardly_one(self):
+        """x > 0.999999 along sin(t): 0.0014 s before and behind each crest."""
+        made = next(c for c in cases(names=["just_touched_2"], seed=404) if c.name == "just_touched_2")
+        found = judged(made, Truth(made), None, 0, 60.0, ("-cosim_type", "gauss"))
+        self.assertEqual(found.verdict, RIGHT, found.words)
 
 
 class AtRest(unittest.TestCase):

@@ -25,7 +25,7 @@ class Ring {
                    number(gain)}},
                  {{"gain.y0", "lag.u0"}, {"lag.y0", "gain.u0"}}),
         point_(network_.start(0.1)),
-        propagation_(network_.subsystems(), false, true) {}
+        propagation_(network_.subsystems(), false, true, false) {}
 
   /// Means of e and d over an interval, e at its end, of the inputs of lag and gain.
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
@@ -33,7 +33,7 @@ class Ring {
     const std::vector<double> seen(mean.size(), 0.0);
     Disturbance disturbance{std::move(mean), std::move(deviation), {1.0, 1.0}, end, seen};
     point_.last_step = size;
-    ASSERT_TRUE(propagation_.advance(point_, size, disturbance));
+    ASSERT_TRUE(propagation_.advance(point_, size, disturbance, nullptr));
   }
   void advance(double size, double of_lag, double of_gain) {
     advance(size, {of_lag, of_gain}, {0.0, 0.0}, {of_lag, of_gain});

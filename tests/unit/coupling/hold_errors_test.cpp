@@ -52,7 +52,7 @@ class Watched {
     point_.polynomials[input_] = given;
     feed();
     const std::vector<double> unknown(fed_.size(), std::numeric_limits<double>::quiet_NaN());
-    errors.observe(point_, fed_, unknown, balance);
+    errors.observe(point_, fed_, unknown, nullptr, balance);
   }
 
   double time() const { return point_.time; }
