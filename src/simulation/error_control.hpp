@@ -62,8 +62,8 @@ class ErrorControl {
     void io(Archive& archive) { CONCORD_MEMBERS(archive, spent, left); }
   };
 
-  static double observe(ErrorAccount& account, const CommunicationPoint& point,
-                        Coupling& coupling, bool last);
+  static double observe(ErrorAccount& account, const CommunicationPoint& point, Coupling& coupling,
+                        bool last);
   void spend(const CommunicationPoint& point, Coupling& coupling, bool last);
 
   const Settings& settings_;
