@@ -57,11 +57,11 @@ templates:
       outputs: {x: x}
 subsystems:
   wall: {equations: {outputs: {x: sin(t)}}}
-  mass: {template: mass, repeat: {i: [1, 60]}}
+  mass: {template: mass, repeat: {i: [1, 100]}}
 connections:
   - wall.x -> mass[1].left
-  - {connect: "mass[i].x -> mass[i+1].left", repeat: {i: [1, 59]}}
-  - {connect: "mass[i+1].x -> mass[i].right", repeat: {i: [1, 59]}}
+  - {connect: "mass[i].x -> mass[i+1].left", repeat: {i: [1, 99]}}
+  - {connect: "mass[i+1].x -> mass[i].right", repeat: {i: [1, 99]}}
 """
 
 STIFF = """experiment: {{start: 0, stop: 2}}
