@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "coupling/balance_errors.hpp"
+#include "coupling/carries_errors.hpp"
 #include "coupling/method.hpp"
 #include "coupling/point_evaluation.hpp"
-#include "coupling/problem/carries_errors.hpp"
 #include "network/inside_rows.hpp"
 #include "network/rank_network.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "coupling/carries_errors.hpp"
 #include "coupling/collocation/collocation_nodes.hpp"
-#include "coupling/problem/carries_errors.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
