@@ -162,6 +162,17 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
   return result;
 }
 
+/// What is given in other units, in those of what it is given to.
+void convert(NumberSection& section, const Fields& units, ChangedFields& changed) {
+  for (Fields* fields : {&section.entries, &section.overrides}) {
+    for (Field& field : *fields) {
+      const auto own = find_field(units, field.key);
+      const auto unit = own ? own : find_field(units, name_in(field.key));
+      field = changed.in_unit(field, unit && !unit->is_null() ? unit->text() : "");
+    }
+  }
+}
+
 /// The sections that give numbers, with all that is said in their place.
 struct Sections {
   NumberSection parameters, inputs, states, discrete;
@@ -183,6 +194,9 @@ Sections read_sections(const std::string& name, const NodeReader& node, const Fi
       names_of_keys({&parameters.entries, &states.entries, &inputs.entries, &discrete.entries});
   replace(changes_of_equations(name, node, names, units, around),
           {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
+  for (NumberSection* numbers : {&parameters, &states, &inputs, &discrete}) {
+    convert(*numbers, units, around.changed);
+  }
   return result;
 }
 
