@@ -62,6 +62,15 @@ class Happening(Models):
             self.assertTrue(last[0] < run.outputs["a.T"][-1] < last[1])
             self.assertEqual("subsystem 'b' (T < 19); `initially: true`" in run.stdout, not initially)
 
+    def test_discrete_variables_that_nothing_sets_stay_as_they_start(self):
+        path = self.model("{discrete: {g: 1.5, 'd[2]': [2, 3]}, states: {v: 1}, derivatives: {v: g}, "
+                          "outputs: {g: g, last: 'd[2]', v: v}}",
+                          "{inputs: {u: 0}, states: {z: 0}, derivatives: {z: u}, outputs: {z: z}}",
+                          "a.g -> b.u")
+        for run in self.run_all(path):
+            last = run.outputs.columns("a.g", "a.last", "a.v", "b.z")[-1]
+            np.testing.assert_allclose(last, (1.5, 3, 4, 3), rtol=1e-12)
+
     def test_fires_once_each_time_it_becomes_true(self):
         path = self.model('{discrete: {n: 0}, when: [{condition: "sin(2*pi*t) < -0.5", '
                           "set: {n: n + 1}}], outputs: {n: n}}", stop=3)

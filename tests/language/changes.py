@@ -95,7 +95,17 @@ class Cascade(ModelText):
   <ssv:Parameter name="parameters.level"><ssv:Real value="1"/></ssv:Parameter>
   <ssv:Parameter name="cell[?].k"><ssv:Real value="2"/></ssv:Parameter>
 </ssv:Parameters></ssv:ParameterSet>""",
-        "values.csv": "parameters.level,1\ncell[1].k,7\ncell[*].k,2\n"}
+        "values.csv": "parameters.level,1\ncell[1].k,7\ncell[*].k,2\n",
+        "quoted.csv": '"name","value"\n"parameters.level",1\n"cell[*].k","2"\n'}
+
+    def test_the_same_twice_in_a_file_is_refused(self):
+        for name, text in {"twice.csv": "cell[1].k,1\nparameters.level,2\ncell[1].k,3\n",
+                           "twice.yaml": "cell[1].k: 1\nparameters.level: 2\ncell[1].k: 3\n"}.items():
+            path = self.folder / name
+            path.write_text(text, encoding="utf-8")
+            run = execute("check", self.model, "--parameters", path)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(f"{name}:3: 'cell[1].k' is there twice in the file; remove one", run.stderr)
 
     def test_files_of_each_kind_with_patterns(self):
         for name, text in self.FILES.items():
