@@ -142,6 +142,17 @@ class Happening(Models):
         for run in self.run_all(path, step=1.9):
             self.assertEqual(run.outputs["a.n"][-1], 1)
 
+    def test_a_kink_that_comes_with_a_jump_back(self):
+        """x' = |mod(x, 2) - 1| + 0.5: at 2 mod jumps back where the kink's side changes, and nothing
+        bends. From one whole number to the next it takes ln 3; above 3, x' = x - 2.5."""
+        path = self.model('{states: {x: 0}, derivatives: {x: "abs(mod(x, 2) - 1) + 0.5"}, outputs: {x: x}}',
+                          '{inputs: {u: 0}, states: {z: 0}, derivatives: {z: "abs(mod(u, 2) - 1) + 0.5"}, '
+                          "outputs: {z: z}}", "a.x -> b.u", stop=4)
+        exact = 2.5 + 0.5 * np.exp(4 - 3 * np.log(3))
+        for run in self.run_all(path, step=0.05):
+            np.testing.assert_allclose(run.outputs["a.x"][-1], exact, rtol=1e-8)
+            np.testing.assert_allclose(run.outputs["b.z"][-1], exact, rtol=3e-2)
+
     def test_no_event_is_smooth(self):
         path = self.model('{states: {x: 0}, derivatives: {x: "no_event(t > 0.5 ? 1 : 0)"}, '
                           "outputs: {x: x}}")

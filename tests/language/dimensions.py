@@ -79,7 +79,7 @@ subsystems:
                 ("L < K", "1", "'L < K' brings"), ("sum(L, K)", "m", "'a + b' brings"), ("w", "rpm", "output 'y' has the unit 0.10471975512 s-1, but 'w' is in 1 s-1"),
                 ("K^2", "m2", "but 'K^2' is in 1000000 m2"), ("sqrt(L*K)", "m", "is in 31.6"), ("L/K", "1", "is in 0.001 1"),
                 ("sin(angle)", "1", "takes sin of 'angle' in units of 0.01745"), ("exp(share)", "1", "takes exp of 'share'"),
-                ("torque(w*share)", "kN.m", "'speed' of the map 'torque' is in 'rpm', but 'w * share' is in 0.01 s-1"),
+                ("torque(w*share)", "kN.m", "'speed' of the map 'torque' is in 'rpm', but 'w*share' is in 0.01 s-1"),
                 ("torque(w) + torque(w)", "N.m", "is in 1000 kg.m2.s-2")):
             run = execute("check", self.model(self.TEXT.replace("EXPRESSION", expression).replace("UNIT", unit)))
             self.assertEqual(run.returncode, 0, run.stderr)
