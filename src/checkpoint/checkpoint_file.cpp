@@ -188,6 +188,11 @@ void write_checkpoint(const fs::path& given, CheckpointContent& content, int kep
 }
 
 void require_replaceable_checkpoint(const fs::path& path, const std::string& model_name) {
+  const fs::path folder = link_target(path).parent_path();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputError("cannot write the checkpoint '" + path.string() +
+                     "': " + std::strerror(errno) + "; choose another file with -cosim_checkpoint");
+  }
   std::error_code error;
   if (!fs::exists(path, error)) {
     return;

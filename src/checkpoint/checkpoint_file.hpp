@@ -80,7 +80,7 @@ void remove_checkpoints(const std::filesystem::path& path);
 void write_checkpoint(const std::filesystem::path& path, CheckpointContent& content, int kept);
 
 /// Throws InputError where something is in the way of a checkpoint of the model `model_name` that
-/// is none.
+/// is none, and where none can be written.
 void require_replaceable_checkpoint(const std::filesystem::path& path,
                                     const std::string& model_name);
 

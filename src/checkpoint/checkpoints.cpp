@@ -314,9 +314,19 @@ void Checkpoints::require_same_run(const CheckpointContent& found) {
   }
 }
 
-void Checkpoints::begin() {
+void Checkpoints::require_possible() {
+  if (!wanted()) {
+    return;
+  }
   together(simulation_.plan().comm,
            [&] { require_replaceable_checkpoint(settings_.path, copy_.model); });
+  simulation_.snapshot(SnapshotFor::any_ranks);
+}
+
+void Checkpoints::begin() {
+  if (!wanted()) {
+    return;
+  }
   copy(0);
   if (const auto failure = attempt_to_write()) {
     throw InputError(*failure + "; choose another file with -cosim_checkpoint");

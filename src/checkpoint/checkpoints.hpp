@@ -30,7 +30,10 @@ class Checkpoints {
   /// to another run.
   std::optional<std::string> restart();
 
-  /// The run has started. Throws InputError where it cannot be saved.
+  /// The run has started, and no row is written yet. Throws InputError where it cannot be saved.
+  void require_possible();
+
+  /// The first row is there. Throws InputError where it cannot be saved.
   void begin();
 
   /// After macro-steps: `steps` of the whole run so far.

@@ -184,7 +184,7 @@ void write(const std::string& path, const FitWish& wish, const FittedNumbers& fo
            const ExactRuns& exact) {
   const std::string text =
       path.ends_with(".json") ? as_json(wish, found, exact) : as_parameters(wish, found);
-  write_output_file(path, std::as_bytes(std::span(text)));
+  write_output_file(path, text);
   std::printf("  numbers               %s\n", path.c_str());
 }
 

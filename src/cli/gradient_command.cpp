@@ -165,7 +165,7 @@ int gradient_of(const ModelFileCall& call) {
     const std::string path = call.own.value("output").value_or("");
     if (path.empty()) return;
     const std::string text = as_json(*wish, value, derivatives, exact);
-    write_output_file(path, std::as_bytes(std::span(text)));
+    write_output_file(path, text);
     std::printf("  derivatives           %s\n", path.c_str());
   });
   return 0;

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -10,6 +11,7 @@
 #include "cli/output_file.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
+#include "files/whole_file.hpp"
 #include "simulation/linear_system.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -47,8 +49,19 @@ void write_eigenvalues(hid_t file, const Modes& modes) {
   }
 }
 
+/// Of what is no linear system itself.
+void refuse_replacing_others(const fs::path& path) {
+  const Hdf5Properties access = plain_file_access();
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  const bool is_system = file && H5Lexists(file, "A", H5P_DEFAULT) > 0;
+  if (!is_system) refuse_replacing_hdf5(path);
+}
+
 void write_system(const fs::path& path, const std::string& model, const LinearSystem& system,
                   const Modes& modes) {
+  refuse_replacing_others(path);
   const Hdf5File file = file_in_memory();
   write_attribute(file, "model_name", model);
   write_attribute(file, "time", system.time);

@@ -10,6 +10,7 @@
 #include "cli/session.hpp"
 #include "cli/signal_weights_option.hpp"
 #include "cli/start_time.hpp"
+#include "cli/written_files.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
 #include "modelfile/parameters_file.hpp"
@@ -201,6 +202,8 @@ Model read_model(const SortedWords& words) {
                      ": an FMU alone takes --start-value NAME VALUE instead");
   Model model = read_lone_fmu(words.fmu->fmu);
   connect_scenario(model);
+  require_apart({{"--output-file", words.fmu->output_file.string()}}, model);
+  require_words_apart(words.own, model);
   return model;
 }
 
@@ -226,7 +229,10 @@ int with_words(const Command& command, const Arguments& arguments,
 Model model_of(const SortedWords& words) {
   choose_start_time();
   Model model;
-  together(PETSC_COMM_WORLD, [&] { model = read_model(words); });
+  together(PETSC_COMM_WORLD, [&] {
+    model = read_model(words);
+    require_apart({{"-cosim_fmu_calls", options::text("cosim_fmu_calls").value_or("")}}, model);
+  });
   if (words.fmu)
     choose_lone_defaults(model);
   else
@@ -288,6 +294,7 @@ Model read_model(const std::string& path, const GivenWords& own,
   Model model = read_model_file(path, changes_in(own, set));
   for (const std::string& file : own.all("parameters"))
     model.files.push_back({"file of parameters", file});
+  require_words_apart(own, model);
   return model;
 }
 

@@ -16,4 +16,9 @@ void write_output_file(const std::filesystem::path& path, std::span<const std::b
   }
 }
 
+void write_output_file(const std::filesystem::path& path, const std::string& text) {
+  refuse_replacing_hdf5(path);
+  write_output_file(path, std::as_bytes(std::span(text)));
+}
+
 }  // namespace concord

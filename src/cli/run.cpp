@@ -12,7 +12,9 @@
 #include "cli/monitors.hpp"
 #include "cli/summary_file.hpp"
 #include "cli/trace_file.hpp"
+#include "cli/written_files.hpp"
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 #include "record/results_schema.hpp"
 #include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"
@@ -35,6 +37,13 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
           [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells),
       turn_(turn) {
+  together(comm(), [&] {
+    require_apart({{"-cosim_output", settings_.record.path},
+                   {"-cosim_checkpoint", settings_.checkpoint.path},
+                   {"-cosim_summary", settings_.summary_file},
+                   {"-cosim_trace", settings_.trace_file}},
+                  simulation_.plan().model);
+  });
   require_writable({settings_.summary_file, settings_.trace_file});
   if (!settings_.trace_file.empty()) {
     simulation_.subsystems().clock().trace(most_traced);
@@ -196,10 +205,9 @@ void Run::start() {
   if (settings_.view) {
     view_start();
   }
+  checkpoints_.require_possible();
   recorder_->start();
-  if (checkpoints_.wanted()) {
-    checkpoints_.begin();
-  }
+  checkpoints_.begin();
 }
 
 void Run::note(const std::string& text) const {
@@ -368,6 +376,7 @@ void Run::require_writable(const std::vector<std::string>& paths) const {
       if (!first() || path.empty()) {
         continue;
       }
+      refuse_replacing_hdf5(path);
       const bool there = std::filesystem::exists(path);
       if (!std::ofstream(path, std::ios::app)) {
         throw InputError("cannot write '" + path + "': " + std::strerror(errno) +

@@ -106,7 +106,7 @@ void write_point(const std::filesystem::path& path, const SimulationPlan& plan,
       parameters_text("Operating point of " + plan.model.name +
                           " at t = " + exact_number(point.time) + " s, found by concord steady",
                       values);
-  write_output_file(path, std::as_bytes(std::span(text)));
+  write_output_file(path, text);
 }
 
 void tell(const SimulationPlan& plan, const OperatingPoint& point) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "cli/written_files.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/model_file.hpp"
 #include "support/name_patterns.hpp"
@@ -54,6 +55,7 @@ StudyModel::StudyModel(const ModelFileCall& call, std::function<void(Model&)> ad
         return model;
       }) {
   const auto model = source_({});
+  require_words_apart(call.own, *model);
   name_ = model->name;
   numbers_ = numbers_of(*model);
 }

@@ -5,12 +5,21 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 
 namespace concord {
+namespace {
+
+std::FILE* opened(const std::string& path) {
+  refuse_replacing_hdf5(path);
+  return std::fopen(path.c_str(), "w");
+}
+
+}  // namespace
 
 TextOutput::TextOutput(const std::optional<std::string>& path)
     : name_(path ? "'" + *path + "'" : "standard output"),
-      file_(path ? std::fopen(path->c_str(), "w") : stdout),
+      file_(path ? opened(*path) : stdout),
       owned_(path.has_value()) {
   if (file_ == nullptr) fail();
 }

@@ -28,6 +28,49 @@ def earlier_result_outlives_a_failed_start(bench):
 
 
 @case
+def earlier_result_outlives_checkpoints_that_cannot_be_written(bench):
+    finished(bench)
+    before = (bench.folder / "model.h5").read_bytes()
+    bench.write("notes.txt", "hello")
+    for place, says in {"nowhere/run.chk": "No such file or directory",
+                        "notes.txt": "is no checkpoint of Concord"}.items():
+        bench.run("run", "model.yaml", "-cosim_checkpoint", place).fails(2, f"'{place}'", says)
+        assert (bench.folder / "model.h5").read_bytes() == before, "the earlier result is gone"
+
+
+@case
+def nothing_that_is_read_is_written(bench):
+    """What is read, other files that are written, and data in HDF5 stay as they are."""
+    finished(bench)
+    (bench.folder / "model.h5").rename(bench.folder / "earlier.h5")
+    bench.write("set.yaml", "left.k: 3")
+    bench.write("data.csv", "time,left.x\n0,1\n1,0.5\n")
+    files = {path: path.read_bytes() for path in bench.folder.iterdir()}
+
+    def refused(words, *says):
+        bench.run(*words.split()).fails(2, *says)
+        for path, content in files.items():
+            assert path.read_bytes() == content, f"{path.name} has changed by {words}"
+
+    for words in ("run model.yaml -cosim_summary {}", "run model.yaml -cosim_trace {}",
+                  "run model.yaml -cosim_checkpoint {}", "run model.yaml -cosim_fmu_calls {}",
+                  "linearize model.yaml -o {}", "steady model.yaml -o {}",
+                  "gradient model.yaml --of left.x --by left.k -o {}",
+                  "fit model.yaml data.csv --free left.k -o {}"):
+        refused(words.format("./model.yaml"), "names the model file", "is read")
+        if "checkpoint" not in words:
+            refused(words.format("earlier.h5"), "earlier.h5", "data in HDF5")
+    refused("export earlier.h5 -o earlier.h5", "itself")
+    refused("steady model.yaml --parameters set.yaml -o set.yaml", "file of parameters")
+    refused("fit model.yaml data.csv --free left.k -o data.csv", "file of data")
+    for option in ("summary", "trace", "checkpoint"):
+        refused(f"run model.yaml -cosim_output one.h5 -cosim_{option} one.h5", "-cosim_output and",
+                f"-cosim_{option} name the same file")
+    for _ in range(2):
+        bench.run("linearize", "model.yaml", "-o", "abcd.h5").succeeds()
+
+
+@case
 def earlier_result_is_replaced_after_the_start(bench):
     finished(bench)
     bench.write("model.yaml", changed(("{x: f - k*x}", '{x: "t < 0.5 ? f : 1/(t - t)"}')))

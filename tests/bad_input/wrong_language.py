@@ -101,6 +101,15 @@ refused("template_unknown", [("template: cell", "template: cel")],
 refused("template_of_a_template", [("  cell:\n    equations:",
         "  cell:\n    template: other\n    equations:")],
         "model.yaml:5: unknown key 'template' in template 'cell'")
+refused("template_made_of_itself", [("  cell:\n    equations:",
+        "  pair: {system: {subsystems: {one: {template: both}}}}\n"
+        "  both: {system: {subsystems: {two: {template: pair}}}}\n  cell:\n    equations:"),
+        ("  source:\n", "  made: {template: pair}\n  source:\n")],
+        "model.yaml:4: 'system' of template 'pair' is a part of itself",
+        "is made of the same template", ranks=(1, 3))
+refused("variables_in_a_deep_chain", [("variables: {", "variables: {" + "".join(
+        f"p{i}: p{i + 1}, " for i in range(50000)) + "p50000: x, ")],
+        "model.yaml:8: subsystem 'cell[1]': the variables 'p0', 'p1' ...", "10000 levels deep")
 refused("template_and_equations", [("    template: cell\n", "    template: cell\n    equations: {}\n")],
         "model.yaml:20: subsystem 'cell' needs exactly one of", "equations and template")
 refused("template_has_no_such_parameter", [("{k: 10 + i}", "{kk: 10 + i}")],

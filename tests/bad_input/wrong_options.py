@@ -240,8 +240,8 @@ refused("results_in_proc", "-cosim_output /proc/a.h5", "/proc/a.h5", "-cosim_out
 refused("results_are_a_device", "-cosim_output /dev/null", "/dev/null", "not a regular file")
 refused("number_of_5000_digits", "-cosim_step 0.25" + "0" * 5000 + "x", "a finite number")
 refused("results_name_too_long", "-cosim_output " + "a" * 300 + ".h5", "aaaa.h5", "-cosim_output")
-refused("results_would_replace_the_model", "-cosim_output model.yaml", "model.yaml'",
-        "not a readable HDF5 file", "left untouched", ranks=BOTH)
+refused("results_would_replace_the_model", "-cosim_output model.yaml",
+        "-cosim_output names the model file", "model.yaml'", "left untouched", ranks=BOTH)
 
 
 @case

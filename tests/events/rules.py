@@ -62,6 +62,15 @@ class Happening(Models):
             self.assertTrue(last[0] < run.outputs["a.T"][-1] < last[1])
             self.assertEqual("subsystem 'b' (T < 19); `initially: true`" in run.stdout, not initially)
 
+    def test_discrete_variables_that_nothing_sets_stay_as_they_start(self):
+        path = self.model("{discrete: {g: 1.5, 'd[2]': [2, 3]}, states: {v: 1}, derivatives: {v: g}, "
+                          "outputs: {g: g, last: 'd[2]', v: v}}",
+                          "{inputs: {u: 0}, states: {z: 0}, derivatives: {z: u}, outputs: {z: z}}",
+                          "a.g -> b.u")
+        for run in self.run_all(path):
+            last = run.outputs.columns("a.g", "a.last", "a.v", "b.z")[-1]
+            np.testing.assert_allclose(last, (1.5, 3, 4, 3), rtol=1e-12)
+
     def test_fires_once_each_time_it_becomes_true(self):
         path = self.model('{discrete: {n: 0}, when: [{condition: "sin(2*pi*t) < -0.5", '
                           "set: {n: n + 1}}], outputs: {n: n}}", stop=3)
@@ -132,6 +141,17 @@ class Happening(Models):
                           '[{condition: "(x - 1)^2 < 0.0001", set: {n: n + 1}}], outputs: {n: n}}')
         for run in self.run_all(path, step=1.9):
             self.assertEqual(run.outputs["a.n"][-1], 1)
+
+    def test_a_kink_that_comes_with_a_jump_back(self):
+        """x' = |mod(x, 2) - 1| + 0.5: at 2 mod jumps back where the kink's side changes, and nothing
+        bends. From one whole number to the next it takes ln 3; above 3, x' = x - 2.5."""
+        path = self.model('{states: {x: 0}, derivatives: {x: "abs(mod(x, 2) - 1) + 0.5"}, outputs: {x: x}}',
+                          '{inputs: {u: 0}, states: {z: 0}, derivatives: {z: "abs(mod(u, 2) - 1) + 0.5"}, '
+                          "outputs: {z: z}}", "a.x -> b.u", stop=4)
+        exact = 2.5 + 0.5 * np.exp(4 - 3 * np.log(3))
+        for run in self.run_all(path, step=0.05):
+            np.testing.assert_allclose(run.outputs["a.x"][-1], exact, rtol=1e-8)
+            np.testing.assert_allclose(run.outputs["b.z"][-1], exact, rtol=3e-2)
 
     def test_no_event_is_smooth(self):
         path = self.model('{states: {x: 0}, derivatives: {x: "no_event(t > 0.5 ? 1 : 0)"}, '

@@ -112,7 +112,34 @@ subsystems:
 """
 
 
+SAW = """experiment: {start: 0, stop: 5}
+maps:
+  lift: {points: {angle: [0, 1, 3], y: [1, 3, 1]}}
+subsystems:
+  cam:
+    equations:
+      discrete: {turns: 0}
+      states: {phase: 0, sum: 0}
+      variables: {angle: "mod(phase, 3)"}
+      derivatives: {phase: 2, sum: lift(angle)}
+      when:
+        - {condition: angle < 0.5, set: {turns: pre(turns) + 1}}
+      outputs: {lift: lift(angle), sum: sum, turns: turns}
+"""
+
+
 class Language(EventsTest):
+    def test_relations_that_change_with_what_jumps(self):
+        """A cam whose angle comes to the end of its map where it jumps back; 2 is its mean lift."""
+        source = write_model(self.folder, "saw", SAW)
+        for version, interface in INTERFACES:
+            with self.subTest(version=version, interface=interface):
+                run = self.run_fmu(source, "cam", "", 5, version, *interface, "-cosim_step", 0.1)
+                exact = np.interp(np.mod(2 * run.time + 1e-9, 3), [0, 1, 3], [1, 3, 1])
+                np.testing.assert_allclose(run.outputs["cam.lift"], exact, atol=1e-6)
+                np.testing.assert_allclose(run.outputs["cam.sum"][-1], 3 * 2 * 1.5 + 1, atol=1e-6)
+                self.assertEqual(run.outputs["cam.turns"][-1], 3)
+
     def test_what_acts_initially(self):
         """Heated from the start on: 15 + 3 t up to 21 at t = 2, down to 19 at t = 4, and again."""
         source = write_model(self.folder, "cold", COLD)

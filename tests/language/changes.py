@@ -95,7 +95,17 @@ class Cascade(ModelText):
   <ssv:Parameter name="parameters.level"><ssv:Real value="1"/></ssv:Parameter>
   <ssv:Parameter name="cell[?].k"><ssv:Real value="2"/></ssv:Parameter>
 </ssv:Parameters></ssv:ParameterSet>""",
-        "values.csv": "parameters.level,1\ncell[1].k,7\ncell[*].k,2\n"}
+        "values.csv": "parameters.level,1\ncell[1].k,7\ncell[*].k,2\n",
+        "quoted.csv": '"name","value"\n"parameters.level",1\n"cell[*].k","2"\n'}
+
+    def test_the_same_twice_in_a_file_is_refused(self):
+        for name, text in {"twice.csv": "cell[1].k,1\nparameters.level,2\ncell[1].k,3\n",
+                           "twice.yaml": "cell[1].k: 1\nparameters.level: 2\ncell[1].k: 3\n"}.items():
+            path = self.folder / name
+            path.write_text(text, encoding="utf-8")
+            run = execute("check", self.model, "--parameters", path)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(f"{name}:3: 'cell[1].k' is there twice in the file; remove one", run.stderr)
 
     def test_files_of_each_kind_with_patterns(self):
         for name, text in self.FILES.items():
@@ -103,6 +113,33 @@ class Cascade(ModelText):
                 path = self.folder / name
                 path.write_text(text, encoding="utf-8")
                 self.assertLess(self.errors(2.0, 1.0, 4, "--parameters", path), 2e-7)
+
+    def test_parameters_of_the_model_are_others_for_one_subsystem(self):
+        """A name that its equations use; also what `steady` has found."""
+        path = self.folder / "two.yaml"
+        path.write_text("""
+experiment: {stop: 1}
+parameters: {g: 2, h: 3, unused: 1}
+functions: {f(x): h*x}
+templates: {one: {equations: {parameters: {d: 10*g}, states: {x: 0}, derivatives: {x: g + f(1) - x}, outputs: {x: x, d: d}}}}
+subsystems: {a: {template: one}, b: {template: one}}
+""", encoding="utf-8")
+        for words, rates, factors in (((), (5, 5), (20, 20)), (("--set", "a.g=4"), (7, 5), (40, 20)),
+                                      (("--set", "b.h=1"), (5, 3), (20, 20))):
+            run = simulate(path, *words)
+            decay = 1 - np.exp(-1)
+            np.testing.assert_allclose(run.outputs.columns("a.x", "b.x")[-1], np.array(rates) * decay, rtol=1e-6)
+            np.testing.assert_array_equal(run.outputs.columns("a.d", "b.d")[0], factors)
+        start = self.folder / "start.yaml"
+        found = execute("steady", path, "--hold", "a.x=6", "--free", "a.g", "-o", start)
+        self.assertEqual(found.returncode, 0, found.stderr)
+        run = simulate(path, "--parameters", start)
+        np.testing.assert_allclose(run.outputs.columns("a.x", "b.x"), [[6, 5]] * len(run.time), rtol=1e-9)
+        for words, says in (("a.unused=1", "do not name the model's parameter 'unused'; known parameters: d, g, h"),
+                            ("a.nix=1", "has no parameter, input or state 'nix'")):
+            run = execute("check", path, "--set", words)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(says, run.stderr)
 
     def test_patterns_and_single_names_in_their_order(self):
         words = ("--set", "cell[3].k=1", "--set", "cell[*].k=3", "--set", "*.k=2")

@@ -57,11 +57,48 @@ class Planted(ModelTest):
                 self.assertIn(word, run.stdout if noted else run.stderr, text)
 
 
+class Sizes(ModelTest):
+    """Units of one dimension that are not converted: notes."""
+    TEXT = """
+experiment: {stop: 1}
+functions: {"sum(a, b)": a + b}
+maps: {torque: {points: {speed: [0, 9], torque: [5, 3]}, units: {speed: rpm, torque: kN.m}}}
+subsystems:
+  a:
+    equations:
+      parameters: {L: 1, K: 2, w: 3, angle: 4, share: 5}
+      states: {x: 0}
+      derivatives: {x: w*L}
+      outputs: {y: "EXPRESSION"}
+      units: {L: m, K: km, w: rad/s, angle: deg, share: "%", x: m, y: UNIT}
+"""
+
+    def test_noted(self):
+        for expression, unit, words in (
+                ("L + K", "m", "'L + K' brings different units together: 'L' in 1 m, 'K' in 1000 m"),
+                ("L < K", "1", "'L < K' brings"), ("sum(L, K)", "m", "'a + b' brings"), ("w", "rpm", "output 'y' has the unit 0.10471975512 s-1, but 'w' is in 1 s-1"),
+                ("K^2", "m2", "but 'K^2' is in 1000000 m2"), ("sqrt(L*K)", "m", "is in 31.6"), ("L/K", "1", "is in 0.001 1"),
+                ("sin(angle)", "1", "takes sin of 'angle' in units of 0.01745"), ("exp(share)", "1", "takes exp of 'share'"),
+                ("torque(w*share)", "kN.m", "'speed' of the map 'torque' is in 'rpm', but 'w*share' is in 0.01 s-1"),
+                ("torque(w) + torque(w)", "N.m", "is in 1000 kg.m2.s-2")):
+            run = execute("check", self.model(self.TEXT.replace("EXPRESSION", expression).replace("UNIT", unit)))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn(words, run.stdout, expression)
+            self.assertIn("values are taken as they are", run.stdout)
+
+    def test_not_noted(self):
+        for expression, unit in (("L + 1000*K", "m"), ("w*30/pi", "rpm"), ("sin(angle*pi/180)", "1"), ("torque(w)", "N.m"),
+                                 ("L*w", "m/s"), ("K", "km"), ("share/100", "1"), ("K", "")):
+            run = execute("check", self.model(self.TEXT.replace("EXPRESSION", expression).replace("UNIT", unit)))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertNotIn("taken as they are", run.stdout, expression)
+
+
 class Examples(ModelTest):
     def test_have_no_mistakes(self):
         for path in sorted(EXAMPLES.glob("*/*.yaml")):
             run = execute("check", path)
-            for word in ("different dimensions", "is said to be in", "pure number"):
+            for word in ("different dimensions", "is said to be in", "pure number", "taken as they are"):
                 self.assertNotIn(word, run.stderr + run.stdout, path)
 
 

@@ -1,7 +1,8 @@
 """Mistakes that engineers made, each with the message that mends it."""
 import unittest
 
-from concord_runs import ModelTest, execute
+import numpy as np
+from concord_runs import ModelTest, execute, simulate
 
 HEAD = "experiment: {stop: 1}\nsubsystems:\n"
 PLAIN = HEAD + "  a: {equations: {outputs: {y: t}}}\n"
@@ -91,6 +92,31 @@ class Units(ModelTest):
         self.assertIn("model.yaml:5: a.y -> b.u has the unit 'km/h' at one end only", run.stdout)
         run = execute("check", self.model(text.replace("km/h", "m/s")))
         self.assertNotIn("one end only", run.stdout)
+
+    def test_of_values(self):
+        """What is given in another unit is converted, wherever it is given."""
+        car = ("  car: {equations: {parameters: {m: 2 t, 'k[2]': [1 kN/m, 3]}, inputs: {w: 3.6 km/h}, "
+               "discrete: {g: 90 deg}, states: {v: 36 km/h, 'T[2]': 20 degC}, derivatives: {v: 0, T: 0*T}, "
+               "outputs: {m: m, k: 'k[1]', rest: 'k[2]', w: w, g: g, v: v, T: 'T[2]'}, "
+               "units: {m: kg, k: N/m, w: m/s, v: m/s, T: K, g: rad}}}\n")
+        names = ("m", "k", "rest", "w", "g", "v", "T")
+        base = dict(zip(names, (2000, 1000, 3, 1, np.pi / 2, 10, 293.15)))
+        path = self.model(HEAD + car)
+        (self.folder / "set.csv").write_text("car.m,500 g\ncar.w,72 km/h\n")
+        for words, changes in (((), {}), (("--set", "car.v=72 km/h", "--set", "car.T[2]=0 degC"),
+                                          {"v": 20, "T": 273.15}),
+                               (("--parameters", self.folder / "set.csv"), {"m": 0.5, "w": 20})):
+            run = simulate(path, *words)
+            row = run.outputs.columns(*(f"car.{name}" for name in names))[0]
+            np.testing.assert_allclose(row, list({**base, **changes}.values()), rtol=1e-14)
+        for words, says in (("car.v=3 kg", "given in 'kg', but is in 'm/s'"),
+                            ("car.v=3 kmh", "not '3 kmh'"), ("car.v=2 m/s + 1", "unknown name 's'")):
+            run = execute("run", path, "--set", words)
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(says, run.stderr)
+        run = execute("check", self.model(HEAD + car.replace(" v: m/s,", "")))
+        self.assertIn("model.yaml:3: state 'v' of subsystem 'car' is given in 'km/h', but has no unit",
+                      run.stderr)
 
 
 if __name__ == "__main__":

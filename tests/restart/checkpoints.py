@@ -302,7 +302,7 @@ class Files(RestartTest):
             self.assertEqual(path.read_text(), content)
         run = run_here(TWO_MASS, *self.options("parts"), "-cosim_checkpoint",
                       self.folder / "parts.h5")
-        self.refused(run, "parts.h5", "left untouched")
+        self.refused(run, "parts.h5", "name the same file")
         run = run_here(TWO_MASS, *self.options("parts"), "-cosim_checkpoint", self.folder)
         self.refused(run, str(self.folder), "is no regular file")
         self.stopped()

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "concord/errors.hpp"
+#include "files/csv_fields.hpp"
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -50,24 +51,41 @@ ModelChanges read_changes(std::span<const std::string> words) {
   return result;
 }
 
-/// A first line without a value of its own is a header. Brackets of names may have commas.
+namespace {
+
+/// The name and the value of a line; brackets of names may have commas, and so may values.
+ModelChange change_in_line(const std::string& text, const std::string& location) {
+  constexpr const char* separators = ",;\t";
+  if (text.front() == '"') {
+    const auto fields = csv_fields(text, csv_separator(text));
+    const bool two = fields && fields->size() == 2;
+    return change_of(two ? fields->front() : "", two ? fields->back() : "", location);
+  }
+  const std::size_t bracket = text.find(']');
+  const std::size_t from =
+      bracket < text.size() && text.find('[') < text.find_first_of(separators) ? bracket : 0;
+  const std::size_t comma = text.find_first_of(separators, from);
+  return change_of(text.substr(0, comma), comma == std::string::npos ? "" : text.substr(comma + 1),
+                   location);
+}
+
+}  // namespace
+
+/// A first line without a value of its own is a header.
 ModelChanges read_csv_changes(const std::filesystem::path& path) {
   std::ifstream stream(path);
   ModelChanges result;
+  std::set<std::string> seen;
   std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
+  for (std::size_t number = 1; std::getline(stream, line); ++number) {
     const std::string location = path.string() + ":" + std::to_string(number);
-    const std::string text = trimmed(line);
-    const std::size_t bracket = text.find(']');
-    const std::size_t from =
-        bracket < text.size() && text.find('[') < text.find_first_of(",;\t") ? bracket : 0;
-    const std::size_t comma = text.find_first_of(",;\t", from);
+    const std::string text = trimmed(csv_line(std::move(line), number, location));
     const bool header = number == 1 && text.find('.') == std::string::npos;
-    if (text.empty() || text.front() == '#' || header) {
-      continue;
-    }
-    result.push_back(change_of(text.substr(0, comma),
-                               comma == std::string::npos ? "" : text.substr(comma + 1), location));
+    if (text.empty() || header) continue;
+    result.push_back(change_in_line(text, location));
+    if (!seen.insert(path_of(result.back())).second)
+      throw InputError(location + ": " + in_quotes(path_of(result.back())) +
+                       " is there twice in the file; remove one");
   }
   return result;
 }

@@ -145,11 +145,12 @@ void CodeReader::override_starts(SubsystemDescription& description) const {
     bool known_name = false;
     for (StateVariable& state : description.states) {
       known_name = known_name || state.name == key;
-      state.start = state.name == key ? value.number(parts_.constants) : state.start;
+      state.start = state.name == key ? value.number(parts_.constants, state.unit) : state.start;
     }
     for (InputVariable& input : description.inputs) {
       known_name = known_name || input.name == key;
-      input.start = input.name == key ? std::optional(value.number(parts_.constants)) : input.start;
+      input.start = input.name == key ? std::optional(value.number(parts_.constants, input.unit))
+                                      : input.start;
     }
     if (!known_name) {
       throw InputError(location + ": " + node_.what() + " has no input or state " + in_quotes(key) +

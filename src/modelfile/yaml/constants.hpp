@@ -25,7 +25,13 @@ class ChangedFields {
   /// `owner` is what the entries belong to: "subsystem 'ball'".
   std::vector<Field> of(const ModelChanges& changes, const std::string& owner);
 
+  /// The field with what is given in other units, "36 km/h", converted into `unit`.
+  Field in_unit(const Field& field, const std::string& unit);
+
  private:
+  NodeReader made(const std::string& text, const std::vector<std::string>& items,
+                  const std::string& location, const std::string& what);
+
   std::deque<YamlNode> nodes_;
   std::deque<std::string> locations_;
 };

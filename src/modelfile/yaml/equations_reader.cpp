@@ -44,6 +44,19 @@ Fields changes_of_equations(const std::string& name, const NodeReader& node,
   return around.changed.of(changes, node.what());
 }
 
+/// Values of the model's parameters that are others for this subsystem leave `changes`.
+Fields take_changed_constants(const Constants& constants, const std::vector<std::string>& names,
+                              Fields& changes) {
+  Fields taken;
+  std::erase_if(changes, [&](const Field& change) {
+    const bool own = std::ranges::find(names, name_in(change.key)) != names.end();
+    const bool of_model = !own && constants.values.contains(change.key);
+    if (of_model) taken.push_back(change);
+    return of_model;
+  });
+  return taken;
+}
+
 /// Values in the place of those that stand in one of the sections.
 void replace(const Fields& changes, std::initializer_list<NumberSection*> sections,
              const std::string& what, const std::string& owner) {
@@ -162,9 +175,21 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
   return result;
 }
 
+/// What is given in other units, in those of what it is given to.
+void convert(NumberSection& section, const Fields& units, ChangedFields& changed) {
+  for (Fields* fields : {&section.entries, &section.overrides}) {
+    for (Field& field : *fields) {
+      const auto own = find_field(units, field.key);
+      const auto unit = own ? own : find_field(units, name_in(field.key));
+      field = changed.in_unit(field, unit && !unit->is_null() ? unit->text() : "");
+    }
+  }
+}
+
 /// The sections that give numbers, with all that is said in their place.
 struct Sections {
   NumberSection parameters, inputs, states, discrete;
+  Fields constants = {};  ///< of the model, that are others here
 };
 
 Sections read_sections(const std::string& name, const NodeReader& node, const Fields& parts,
@@ -175,14 +200,18 @@ Sections read_sections(const std::string& name, const NodeReader& node, const Fi
                   {section(parts, "inputs", "input", of)},
                   {section(parts, "states", "state", of)},
                   {section(parts, "discrete", "discrete variable", of)}};
-  auto& [parameters, inputs, states, discrete] = result;
+  auto& [parameters, inputs, states, discrete, constants] = result;
   const std::string last = discrete.entries.empty() ? " or state" : ", state or discrete variable";
   replace(given.parameters, {&parameters}, "parameter", of);
   replace(given.start, {&states, &inputs, &discrete}, "input" + last, of);
   const auto names =
       names_of_keys({&parameters.entries, &states.entries, &inputs.entries, &discrete.entries});
-  replace(changes_of_equations(name, node, names, units, around),
-          {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
+  Fields changes = changes_of_equations(name, node, names, units, around);
+  constants = take_changed_constants(given.constants, names, changes);
+  replace(changes, {&parameters, &states, &inputs, &discrete}, "parameter, input" + last, of);
+  for (NumberSection* numbers : {&parameters, &states, &inputs, &discrete}) {
+    convert(*numbers, units, around.changed);
+  }
   return result;
 }
 
@@ -198,6 +227,19 @@ void fix(const std::set<std::string>& names, const Constants& constants,
   }
 }
 
+/// Of the model's parameters that are to be others here.
+void require_used(const Fields& changed, const EquationsDescription& equations,
+                  const std::string& owner) {
+  const std::vector<std::string> names = names_of(equations.parameters);
+  for (const Field& constant : changed) {
+    if (std::ranges::find(names, constant.key) == names.end()) {
+      throw InputError(constant.key_location + ": the equations of " + owner +
+                       " do not name the model's parameter " + in_quotes(constant.key) + "; " +
+                       known("parameters", constant.key, names));
+    }
+  }
+}
+
 EquationsDescription read_equations(const std::string& name, const NodeReader& node,
                                     const SubsystemParts& given,
                                     const SubsystemSurroundings& around) {
@@ -205,10 +247,14 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   const Fields parts = entry.fields_among(equations_keys);
   const std::string& of = node.what();
   const Fields units = section(parts, "units", "unit", of);
-  const auto [parameters, inputs, states, discrete] =
+  const auto [parameters, inputs, states, discrete, changed] =
       read_sections(name, node, parts, units, given, around);
   const Fields variables = section(parts, "variables", "variable", of);
-  Constants known = given.constants;
+  Constants around_it = given.constants;
+  for (const Field& constant : changed) {
+    around_it.values[constant.key] = constant.value.number(given.constants);
+  }
+  Constants known = around_it;
   keep_in_functions(names_of_keys({&parameters.entries, &inputs.entries, &states.entries,
                                    &discrete.entries, &variables}),
                     known);
@@ -240,7 +286,8 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   result.nominal = vectors.nominal(section(parts, "nominal", "nominal value", of));
   std::ranges::move(vectors.shared(node.location()), std::back_inserter(result.variables));
   fix(vectors.fixed(), constants, result);
-  take_model_parameters(given.constants, node.location(), result);
+  take_model_parameters(around_it, node.location(), result);
+  require_used(changed, result, of);
   return result;
 }
 

@@ -11,6 +11,8 @@
 #include "expression/user_functions.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
+#include "units/value_with_unit.hpp"
 
 namespace concord {
 
@@ -48,6 +50,28 @@ bool has_decimal_comma(std::string text) {
   return parse_number(text).has_value();
 }
 
+/// Those that the text names itself or by its functions; all, for the message, where it names what
+/// is none.
+std::unordered_map<std::string, double> constants_in(const std::string& text,
+                                                     const Constants& known) {
+  std::unordered_map<std::string, double> result;
+  bool complete = true;
+  const auto take = [&](const std::string& name) {
+    const auto found = known.values.find(name);
+    if (found != known.values.end()) result.insert(*found);
+    complete = complete && (found != known.values.end() || is_reserved_in_expressions(name));
+  };
+  for (const NameUse& use : names_used(text)) {
+    const auto* called = use.called ? find_own(known.functions.get(), use.name) : nullptr;
+    if (called != nullptr) {
+      std::ranges::for_each(called->parameters, take);
+    } else {
+      take(use.name);
+    }
+  }
+  return complete ? result : known.values;
+}
+
 }  // namespace
 
 std::string NodeReader::location() const { return line_location(*source_, *node_); }
@@ -70,13 +94,32 @@ std::string NodeReader::found() const {
   return {};
 }
 
+std::optional<double> NodeReader::quantity(const std::string& unit) const {
+  const auto given =
+      node_->kind == YamlNode::Kind::scalar ? value_with_unit(node_->text) : std::nullopt;
+  if (!given || !is_known_unit(given->unit)) return std::nullopt;
+  const std::string found = "is given in " + in_quotes(given->unit) + ", but ";
+  if (unit.empty()) fail(found + "has no unit; give the number alone");
+  const auto value = converted(given->number, given->unit, unit);
+  if (!value) {
+    fail(found + "is in " + in_quotes(unit) + ", and there is no way from one to the other");
+  }
+  return value;
+}
+
+double NodeReader::number(const Constants& known, const std::string& unit) const {
+  const auto given = quantity(unit);
+  return given ? *given : number(known);
+}
+
 double NodeReader::number(const Constants& known) const {
+  quantity("");
   const bool scalar = node_->kind == YamlNode::Kind::scalar;
   if (!scalar || parse_number(node_->text) || !looks_like_expression(node_->text)) {
     return number();
   }
   ExpressionNames names;
-  names.constants = known.values;
+  names.constants = constants_in(node_->text, known);
   names.functions = known.functions;
   const PlacedExpression expression{
       node_->text,

@@ -35,6 +35,7 @@ class NodeReader {
   NodeReader called(std::string what) const { return {*source_, *node_, std::move(what)}; }
 
   std::string location() const;
+  bool is(const NodeReader& other) const { return node_ == other.node_; }
   /// Of the file it stands in: where paths in it begin.
   std::filesystem::path folder() const { return std::filesystem::path(*source_).parent_path(); }
   const std::string& what() const { return what_; }
@@ -49,6 +50,10 @@ class NodeReader {
   double number() const;
   /// A finite number, or an expression of `known` names.
   double number(const Constants& known) const;
+  /// Likewise of what is in `unit`, into which "36 km/h" is converted.
+  double number(const Constants& known, const std::string& unit) const;
+  /// "36 km/h" in `unit`; nothing of what has no unit of its own.
+  std::optional<double> quantity(const std::string& unit) const;
   /// A text that is not empty; numbers are texts, too.
   std::string text() const;
   /// A value whose type somebody else knows: an expression of `known` names, at least one, as the

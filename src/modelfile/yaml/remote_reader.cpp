@@ -22,10 +22,6 @@ Fields section(const std::optional<NodeReader>& node, const char* role, const st
   return node ? node->named_fields(role, owner) : Fields{};
 }
 
-double number_of(const Field& field, const Constants& constants) {
-  return field.value.number(constants);
-}
-
 std::string read_address(const NodeReader& node, RemoteSide side) {
   static const std::regex known(R"(tcp://(\[[^\]]+\]|[^:/\s]+):([0-9]{1,5})|ipc://\S+)");
   std::string address = node.text();
@@ -80,6 +76,7 @@ class RemoteReader {
   void take_changes();
   void fill();
   void check_units() const;
+  double number_of(const Field& field) const;
   std::string unit_of(const std::string& name) const;
 
   const NodeReader& node_;
@@ -124,6 +121,10 @@ void RemoteReader::take_changes() {
   }
 }
 
+double RemoteReader::number_of(const Field& field) const {
+  return field.value.number(parts_.constants, unit_of(field.key));
+}
+
 std::string RemoteReader::unit_of(const std::string& name) const {
   const auto unit = find_field(units_, name);
   return unit && !unit->is_null() ? unit->text() : "";
@@ -144,15 +145,15 @@ void RemoteReader::fill() {
       throw InputError(output.key_location + ": " + node_.what() + " has an input " +
                        in_quotes(output.key) + ", too");
     remote_.outputs.push_back({output.key, unit_of(output.key)});
-    remote_.output_starts.push_back(number_of(output, parts_.constants));
+    remote_.output_starts.push_back(number_of(output));
   }
   for (const Field& input : inputs_)
     remote_.inputs.push_back(
         {input.key, unit_of(input.key),
-         input.value.is_null() ? std::nullopt : std::optional(number_of(input, parts_.constants))});
+         input.value.is_null() ? std::nullopt : std::optional(number_of(input))});
   for (const Field& parameter : parts_.parameters) {
     remote_.parameters.push_back(parameter.key);
-    remote_.parameter_values.push_back(number_of(parameter, parts_.constants));
+    remote_.parameter_values.push_back(number_of(parameter));
   }
   if (remote_.outputs.empty() && remote_.inputs.empty())
     node_.fail("needs inputs or outputs beside 'remote'");

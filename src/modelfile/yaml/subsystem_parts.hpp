@@ -23,9 +23,10 @@ struct SubsystemSurroundings {
   ChangesByOwner& changes;
   ChangedFields& changed;
   const ModelText& text;
-  Model& model;                         ///< that they are added to
-  std::string prefix = {};              ///< of their names: "drive."
-  std::vector<std::string> files = {};  ///< of systems that they are read from, outer ones first
+  Model& model;                          ///< that they are added to
+  std::string prefix = {};               ///< of their names: "drive."
+  std::vector<std::string> files = {};   ///< of systems that they are read from, outer ones first
+  std::vector<NodeReader> systems = {};  ///< that they are in, likewise
   /// Where equations stand whose dimensions have been checked: once for all that are made of them.
   std::shared_ptr<std::set<std::string>> checked = std::make_shared<std::set<std::string>>();
   /// In which classes in Python are asked what they are: one for all, as each takes time to start.

@@ -57,6 +57,7 @@ class SystemReader {
 
  private:
   void refuse_what_is_no_systems() const;
+  void refuse_itself(const NodeReader& system);
   NodeReader text();
   void read_parameters(const Fields& subsystems);
   Fields changes_of_parameters(const std::vector<std::string>& names,
@@ -82,10 +83,24 @@ void SystemReader::refuse_what_is_no_systems() const {
   }
 }
 
+/// A template that is made of itself.
+void SystemReader::refuse_itself(const NodeReader& system) {
+  const auto outer = std::ranges::find_if(
+      within_.systems, [&](const NodeReader& other) { return other.is(system); });
+  if (outer != within_.systems.end()) {
+    system.fail("is a part of itself: " + outer->what() +
+                " is made of the same template; let that be made of others");
+  }
+  within_.systems.push_back(system.called(node_.what()));
+}
+
 /// The system itself, written here or in a file of its own.
 NodeReader SystemReader::text() {
   const NodeReader system = field_of(given_.kind, "system");
-  if (system.is_map()) return system;
+  if (system.is_map()) {
+    refuse_itself(system);
+    return system;
+  }
   const NodeReader root = around_.text.system_file(system);
   const std::string file = root.location().substr(0, root.location().rfind(':'));
   if (std::ranges::find(within_.files, file) != within_.files.end()) {

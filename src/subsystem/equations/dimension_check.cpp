@@ -25,19 +25,26 @@ using Kind = ExpressionNode::Kind;
 
 /// Exponents of the base units but rad: angles count as pure numbers.
 using Exponents = std::array<double, 7>;
-/// Nothing: nobody knows.
-using Dimension = std::optional<Exponents>;
+/// What a unit is of base units: so many of their product.
+struct Measure {
+  Exponents exponents{};
+  double factor = 1.0;
+};
+/// Nothing: nobody knows, as of numbers.
+using Dimension = std::optional<Measure>;
 
 Dimension dimension_of(const std::string& unit) {
   const auto base = unit.empty() ? std::nullopt : in_base_units(unit);
   if (!base) return std::nullopt;
-  Exponents result{};
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = base->exponents[i];
+  Measure result{{}, base->factor};
+  for (std::size_t i = 0; i < result.exponents.size(); ++i)
+    result.exponents[i] = base->exponents[i];
   return result;
 }
 
 /// "kg.m2.s-2", "1"
-std::string dimension_words(const Exponents& dimension) {
+std::string dimension_words(const Measure& measure) {
+  const Exponents& dimension = measure.exponents;
   std::string result;
   for (std::size_t i = 0; i < dimension.size(); ++i) {
     if (dimension[i] == 0.0) continue;
@@ -47,23 +54,38 @@ std::string dimension_words(const Exponents& dimension) {
   return result.empty() ? "1" : result;
 }
 
+/// "0.001 m"
+std::string size_words(const Measure& measure) {
+  return short_number(measure.factor) + " " + dimension_words(measure);
+}
+
 Dimension combined(const Dimension& a, const Dimension& b, double sign) {
   if (!a || !b) return std::nullopt;
-  Exponents result = *a;
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] += sign * (*b)[i];
+  Measure result = *a;
+  for (std::size_t i = 0; i < result.exponents.size(); ++i)
+    result.exponents[i] += sign * b->exponents[i];
+  result.factor *= sign > 0.0 ? b->factor : 1.0 / b->factor;
   return result;
 }
 
 Dimension raised(const Dimension& base, double power) {
   if (!base) return std::nullopt;
-  Exponents result = *base;
-  for (double& exponent : result) exponent *= power;
+  Measure result = *base;
+  for (double& exponent : result.exponents) exponent *= power;
+  result.factor = std::pow(result.factor, power);
   return result;
 }
 
-bool differ(const Exponents& a, const Exponents& b) {
+bool differ(const Measure& a, const Measure& b) {
   constexpr double rounding = 1e-9;  // of exponents that are thirds
-  return !std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < rounding; });
+  return !std::ranges::equal(a.exponents, b.exponents,
+                             [](double x, double y) { return std::abs(x - y) < rounding; });
+}
+
+/// Of what has one dimension.
+bool differ_in_size(const Measure& a, const Measure& b) {
+  constexpr double rounding = 1e-9;  // of definitions of units
+  return std::abs(a.factor - b.factor) > rounding * std::abs(b.factor);
 }
 
 class DimensionCheck {
@@ -76,7 +98,7 @@ class DimensionCheck {
 
   std::vector<std::string> check_all() {
     for (const Text& variable : description_.variables) check(variable, "variable", std::nullopt);
-    const Dimension second = Exponents{0, 0, 1, 0, 0, 0, 0};
+    const Dimension second = Measure{{0, 0, 1, 0, 0, 0, 0}};
     for (const Text& derivative : description_.derivatives)
       check(derivative, "derivative of", combined(units_[derivative.name], second, -1.0));
     for (const Text& output : description_.outputs) check(output, "output", units_[output.name]);
@@ -98,11 +120,28 @@ class DimensionCheck {
   void check(const Text& text, const std::string& role, const Dimension& wanted) {
     now_ = &text;
     calls_ = 0;
-    const Dimension found =
-        of(parse_expression({text.text, text.location}, description_.functions.get()), {});
-    if (wanted && found && differ(*wanted, *found))
+    const Expression tree =
+        parse_expression({text.text, text.location}, description_.functions.get());
+    const Dimension found = of(tree, {});
+    if (!wanted || !found) return;
+    if (differ(*wanted, *found))
       notes_.push_back(role + " '" + text.name + "' is said to be in " + dimension_words(*wanted) +
                        ", but " + in_quotes(text.text) + " is in " + dimension_words(*found));
+    else if (differ_in_size(*wanted, *found) && !is_map(tree))
+      note_sizes(role + " '" + text.name + "' has the unit " + size_words(*wanted) + ", but " +
+                 in_quotes(text.text) + " is in " + size_words(*found));
+  }
+
+  /// Values of maps are converted.
+  bool is_map(const Expression& tree) const {
+    const auto* own =
+        tree->kind == Kind::call ? find_own(description_.functions.get(), tree->symbol) : nullptr;
+    return own != nullptr && own->map;
+  }
+
+  void note_sizes(const std::string& problem) {
+    const std::string note = problem + "; values are taken as they are";
+    if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
   }
 
   Dimension of(const Expression& tree, const Bound& bound) {
@@ -132,7 +171,7 @@ class DimensionCheck {
 
   /// Of what must have one dimension: the one that is known.
   Dimension common(const Expression& node, const std::vector<Dimension>& arguments,
-                   std::size_t first = 0) const {
+                   std::size_t first = 0) {
     Dimension result;
     std::size_t from = 0;
     for (std::size_t i = first; i < arguments.size(); ++i) {
@@ -141,6 +180,11 @@ class DimensionCheck {
                         in_quotes(in_words(node->arguments[from])) + " in " +
                         dimension_words(*result) + ", " + in_quotes(in_words(node->arguments[i])) +
                         " in " + dimension_words(*arguments[i]));
+      if (result && arguments[i] && differ_in_size(*result, *arguments[i]))
+        note_sizes(in_quotes(in_words(node)) + " brings different units together: " +
+                   in_quotes(in_words(node->arguments[from])) + " in " + size_words(*result) +
+                   ", " + in_quotes(in_words(node->arguments[i])) + " in " +
+                   size_words(*arguments[i]));
       if (!result && arguments[i]) {
         result = arguments[i];
         from = i;
@@ -204,12 +248,16 @@ class DimensionCheck {
   }
 
   /// Of functions such as sin.
-  Dimension of_pure(const Expression& node, const Dimension& argument) const {
+  Dimension of_pure(const Expression& node, const Dimension& argument) {
     if (argument && differ(*argument, {}))
       fail(*now_, in_quotes(in_words(node)) + " takes " + node->symbol + " of " +
                       in_quotes(in_words(node->arguments[0])) + " in " +
                       dimension_words(*argument) + "; it must be a pure number");
-    return Exponents{};
+    if (argument && differ_in_size(*argument, {}))
+      note_sizes(in_quotes(in_words(node)) + " takes " + node->symbol + " of " +
+                 in_quotes(in_words(node->arguments[0])) + " in units of " +
+                 short_number(argument->factor));
+    return Measure{};
   }
 
   Dimension of_own(const UserFunction& function, const Expression& node,
@@ -224,7 +272,7 @@ class DimensionCheck {
   }
 
   Dimension of_map(const MapFunction& map, const Expression& node,
-                   const std::vector<Dimension>& arguments) const {
+                   const std::vector<Dimension>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const MapData::Input& input = map.data().inputs[i];
       const Dimension wanted = dimension_of(input.unit);
@@ -233,6 +281,11 @@ class DimensionCheck {
                         " is in " + in_quotes(input.unit) + ", but " +
                         in_quotes(in_words(node->arguments[i])) + " is in " +
                         dimension_words(*arguments[i]));
+      const bool is_name = node->arguments[i]->kind == Kind::name;  // which is converted
+      if (wanted && arguments[i] && !is_name && differ_in_size(*wanted, *arguments[i]))
+        note_sizes(in_quotes(input.name) + " of the map " + in_quotes(map.data().name) + " is in " +
+                   in_quotes(input.unit) + ", but " + in_quotes(in_words(node->arguments[i])) +
+                   " is in " + size_words(*arguments[i]));
     }
     return dimension_of(map.data().unit);
   }

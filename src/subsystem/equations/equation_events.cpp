@@ -263,13 +263,19 @@ bool EquationEvents::is_beyond_at_zero(const Watched& watched) const {
   return there != (mode(watched.relation) != 0.0);
 }
 
-/// Whether what an indicator watches is something else right behind the point. Inputs may have
-/// jumped since it was found.
+/// Whether a relation has changed already, and not only will. Inputs may have jumped since the
+/// instant was found, and so may what other relations that have changed there make of its sides.
+bool EquationEvents::is_beyond(std::size_t i, const EventPoint& point) const {
+  return z_[i].value < -(z_[i].rounding + nearness(i, point));
+}
+
+/// Whether what an indicator watches is something else right behind the point, as far as slopes
+/// are those of relations that hold there.
 bool EquationEvents::changes(std::size_t i, const EventPoint& point) const {
   const auto [value, rounding] = z_[i];
   if (value == 0.0 && slopes_[i] == 0.0) return is_beyond_at_zero(watched_[i]);
   const double near = rounding + nearness(i, point);
-  return value < -near || (value <= near && (slopes_[i] < 0.0 || point.certain == i));
+  return value <= near && (slopes_[i] < 0.0 || point.certain == i);
 }
 
 /// As exactly as the instant is found and the signals are known.
@@ -291,6 +297,8 @@ double EquationEvents::changed(const Watched& watched) const {
   return now != 0.0 ? 0.0 : 1.0;
 }
 
+/// Where something has happened at the instant and relations contradict what has come of it, as
+/// those of what has jumped back, they change first: until then slopes mean nothing.
 /// What does not count becomes what it is, for the time when it does, and nothing has happened;
 /// where it is as close to zero as nobody knows, what it is there: a mass that has come to rest
 /// neither moves forwards nor backwards.
@@ -298,6 +306,9 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
                                   std::vector<Happening>* what) {
   look(point, x);
   const std::vector<double> before = now_.held;
+  bool contradictory = false;
+  for (std::size_t i = 0; i < watched_.size() && now_.changed_at == point.t; ++i)
+    contradictory = contradictory || (counts(i) && is_beyond(i, point));
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const Watched& watched = watched_[i];
     const bool first = mode(watched.relation) == before[places_.discrete + watched.relation];
@@ -307,7 +318,8 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
       now_.widths[i] = std::max(std::abs(z_[i].value), nearness(i, point));
       continue;
     }
-    if (!first || !changes(i, point)) continue;
+    const bool will = contradictory ? point.certain == i : changes(i, point);
+    if (!first || !(is_beyond(i, point) || will)) continue;
     mode(watched.relation) = changed(watched);
     const double away = std::abs(z_[i].value), exact = nearness(i, point);
     now_.widths[i] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;

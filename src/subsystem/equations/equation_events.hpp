@@ -119,6 +119,7 @@ class EquationEvents {
   double nearness(std::size_t indicator, const EventPoint& point) const;
   bool is_at_zero(std::size_t indicator, const EventPoint& point) const;
   bool is_beyond_at_zero(const Watched& watched) const;
+  bool is_beyond(std::size_t i, const EventPoint& point) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
   double changed(const Watched& watched) const;
   void evaluate_whens(const EventPoint& point, std::span<const double> x);

@@ -76,11 +76,11 @@ OdeInterface make_interface(const EquationsDescription& description) {
   return result;
 }
 
-/// Null where nothing ever happens.
+/// Null where nothing ever happens, nor has a value that could be set.
 std::unique_ptr<EquationEvents> events_of(const SmoothEquations& equations,
                                           const EquationsDescription& description) {
   const EquationPlaces& places = equations.places();
-  if (places.relations == 0 && equations.conditions().empty()) {
+  if (places.relations == 0 && equations.conditions().empty() && places.discrete == 0) {
     return nullptr;
   }
   const ExpressionNames& names = equations.names();

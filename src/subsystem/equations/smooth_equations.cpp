@@ -94,6 +94,12 @@ class LoopSearch {
                  " use each other in a loop; make one of them a state, or solve for it");
     }
     path_.push_back(variable.name);
+    if (path_.size() > most_levels) {
+      refuse(description_, variable.location,
+             "the variables '" + path_.front() + "', '" + path_[1] +
+                 "' ... use each other more than " + std::to_string(most_levels) +
+                 " levels deep; let them do with fewer");
+    }
     for (const NameUse& use : names_used(variable.text)) {
       if (const auto other = by_name_.find(use.name); other != by_name_.end()) {
         visit(*other->second);
@@ -102,6 +108,8 @@ class LoopSearch {
     path_.pop_back();
     done_.insert(variable.name);
   }
+
+  static constexpr std::size_t most_levels = 10000;
 
   const EquationsDescription& description_;
   std::unordered_map<std::string, const Text*> by_name_;

@@ -7,6 +7,7 @@
 #include "subsystem/fmu/setup.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
+#include "units/value_with_unit.hpp"
 
 namespace concord {
 
@@ -48,6 +49,7 @@ class GivenValues {
   std::vector<std::string> in_unit_of(const FmiVariable& variable, const FmuValue& value) const;
   std::optional<double> converted(const std::optional<double>& number, const std::string& from,
                                   const std::string& to, bool relative) const;
+  void take_unit(const FmiVariable& variable, FmuValue& value) const;
   void read_items(const FmiVariable& variable, FmuValue& value) const;
 
   FmuSetup& setup_;
@@ -162,6 +164,20 @@ std::vector<std::string> GivenValues::in_unit_of(const FmiVariable& variable,
   return result;
 }
 
+/// Of "36 km/h".
+void GivenValues::take_unit(const FmiVariable& variable, FmuValue& value) const {
+  const bool real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
+  const auto given = real && value.unit.empty() && value.texts.size() == 1
+                         ? value_with_unit(value.texts.front())
+                         : std::nullopt;
+  if (!given || !is_known_unit(given->unit)) return;
+  if (unit_text(variable.unit, variable.base_unit).empty())
+    fail(value.location, in_quotes(value.name) + " is given in " + in_quotes(given->unit) +
+                             ", but the FMU says no unit of it; give the number alone");
+  value.texts.front() = exact_number(given->number);
+  value.unit = given->unit;
+}
+
 /// One text may hold all elements of an array. Names of items become their values.
 void GivenValues::read_items(const FmiVariable& variable, FmuValue& value) const {
   const bool listed = value.texts.size() == 1 && variable.size > 1;
@@ -178,6 +194,7 @@ void GivenValues::read_items(const FmiVariable& variable, FmuValue& value) const
 void GivenValues::take_values(const std::vector<FmuValue>& values, Kind kind) {
   for (FmuValue value : values) {
     const FmiVariable& variable = settable(value, kind);
+    take_unit(variable, value);
     read_items(variable, value);
     if (value.transformation.changes_nothing()) check_texts(value, variable);
     value.texts = in_unit_of(variable, value);
