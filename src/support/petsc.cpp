@@ -199,6 +199,15 @@ class SignalsAsTheyWere {
                               "; a node or its network may have failed: go on from a checkpoint");
 }
 
+/// Of these communicators, and of those that are made from them.
+void end_at_mpi_errors() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(end_by_mpi, &handler);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, handler);
+  MPI_Errhandler_free(&handler);
+}
+
 }  // namespace
 
 namespace petsc_detail {
@@ -237,11 +246,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
     tell_openmpi_that_it_is_alone();
   }
   MPI_Init(argc, argv);
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(end_by_mpi, &handler);
-  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-    MPI_Comm_set_errhandler(comm, handler);
-  MPI_Errhandler_free(&handler);
+  end_at_mpi_errors();
   share_node_token();
 }
 
@@ -275,6 +280,7 @@ void PetscSession::initialize() {
     throw InputError(std::string(failure.what()) + options_remedy);
   }
   open_ = true;
+  end_at_mpi_errors();  // PETSc lets errors return, which only PETSc looks at
   petsc(PetscOptionsClearValue(nullptr, skip_default_files));
   PetscPopSignalHandler();
 }

@@ -40,20 +40,31 @@ class Failures(InjectedTest):
     def test_checkpoints_and_events(self):
         self.some_fail("events", 3, {kind: FAILURES[kind] for kind in ("write", "sync", "rename")})
 
+    def test_files_that_fail_to_close(self):
+        """HDF5 does not survive one of its own."""
+        self.some_fail("results", 10, {"close": ("EIO",)})
+
+    def test_disk_that_cannot_be_read(self):
+        """A restart gives no rows up for it."""
+        self.some_fail("restart", 12, {"open": ("EIO",)})
+
     def test_restart(self):
         self.some_fail("restart", 2, {kind: FAILURES[kind] for kind in ("write", "read", "open", "hdf5", "allocate")})
 
     def test_two_ranks(self):
-        self.some_fail("two ranks", 1, {kind: FAILURES[kind] for kind in ("write", "mpi")}, rank=1)
+        stage = self.stage("two ranks")
+        for rank, kind in enumerate(("write", "mpi")):
+            _, chosen = stage.injections(1, random.Random(SEED), {kind: FAILURES[kind]}, rank=rank)
+            self.assertEqual(len(chosen), 1)
+            self.require(stage, chosen)
 
     def test_a_failure_is_seen(self):
         """What is not as promised is found: a file that others have damaged."""
         stage = self.stage("results")
         stage.rows = {name: values + 1.0 for name, values in stage.rows.items()}
-        write = stage.count()["write"] // 2
-        outcome, found = stage.judge(Injection("write", write, "EIO"))
+        outcome, found = stage.judge(Injection("write", stage.count()["write"], "EIO"))
         self.assertEqual(outcome, "told, exit code 1")
-        self.assertIn("rows that are not those of the run", found[0])
+        self.assertIn("rows that are not those of the run", " ".join(found))
 
 
 class Killed(InjectedTest):

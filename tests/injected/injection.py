@@ -286,7 +286,8 @@ class Stage:
             yield "a reason is missing"
         if ended.code != 0 and not ended.lines == [] and re.search(r"std::|basic_string|bad_alloc", ended.lines[0]):
             yield "words of the library"
-        left = [str(name) for name in self.content() if name.name.endswith((".new", ".lock"))]
+        left = [str(name) for name in self.content()
+                if name.name.endswith((".new", ".lock")) and name not in self.before]
         if left and injection.kind not in ("entry", "close", "mpi"):
             yield f"left behind: {left}"
 

@@ -1,4 +1,6 @@
 """The runs whose calls fail."""
+import os
+
 from concord_runs import TWO_MASS
 from injection import Scene
 
@@ -37,7 +39,7 @@ connections:
 ISOLATED = """name: isolated
 experiment: {{stop: 1}}
 subsystems:
-  far: {{native: {{library: "{library}", type: spring_mass}}, isolated: true}}
+  far: {{native: {{library: "{library}", type: cart}}, start: {{force: 1}}, isolated: true}}
   near:
     equations: {{inputs: {{x: 0}}, states: {{s: 0}}, derivatives: {{s: x - s}}, outputs: {{s: s}}}}
 connections: [far.x -> near.x]
@@ -47,6 +49,8 @@ connections: [far.x -> near.x]
 def scenes(folder):
     hybrid = folder / "hybrid.yaml"
     hybrid.write_text(HYBRID, encoding="utf-8")
+    isolated = folder / "isolated.yaml"
+    isolated.write_text(ISOLATED.format(library=os.environ["NATIVE_TEST_SUBSYSTEMS"]), encoding="utf-8")
     checkpoint = ("-cosim_checkpoint", "{folder}/run.chk", "-cosim_checkpoint_every", 1e-9, "-cosim_checkpoint_epoch")
     masses = ("-cosim_step", 0.02)
     return {scene.name: scene for scene in (
@@ -56,5 +60,6 @@ def scenes(folder):
         Scene("checkpoints", TWO_MASS, (*masses, *checkpoint, 25)),
         Scene("events", hybrid, ("-cosim_step", 0.02, *checkpoint, 30)),
         Scene("restart", hybrid, ("-cosim_step", 0.02, *checkpoint, 30), begun=0.5),
+        Scene("isolated", isolated, ("-cosim_step", 0.02, *checkpoint, 20)),
         Scene("two ranks", hybrid, ("-cosim_step", 0.02, *checkpoint, 30), ranks=2),
     )}
