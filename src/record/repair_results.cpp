@@ -386,7 +386,7 @@ RepairReport repair_results(const fs::path& given) {
     const Hdf5Quiet quiet;
     const Hdf5Properties access = file_access();
     const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
-    if (file && exists_in(file, "/parts")) {
+    if (file && H5Lexists(file, "parts", H5P_DEFAULT) > 0) {
       layout = layout_in(file);
       status = status_in(file);
     }
