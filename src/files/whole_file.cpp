@@ -44,6 +44,12 @@ void SystemFile::sync() {
 
 void SystemFile::close() { require(close_once(std::exchange(file_, -1)) == 0); }
 
+void write_file(const fs::path& path, std::span<const std::byte> bytes) {
+  SystemFile file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  file.write(bytes);
+  file.close();
+}
+
 void sync_folder_of(const fs::path& path) {
   SystemFile(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY).sync();
 }
@@ -55,9 +61,7 @@ fs::path unfinished_name(const fs::path& path) {
 void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
   const fs::path target = link_target(path), unfinished = unfinished_name(target);
   try {
-    SystemFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(bytes);
-    file.close();
+    write_file(unfinished, bytes);
     fs::rename(unfinished, target);
   } catch (...) {
     std::error_code ignored;

@@ -40,6 +40,10 @@ class SystemFile {
   int file_;
 };
 
+/// A file of these bytes. Throws std::system_error, also where only closing tells that they are not
+/// in it.
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
 /// The names in it, too.
 void sync_folder_of(const std::filesystem::path& path);
 

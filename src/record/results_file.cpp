@@ -260,7 +260,7 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {
   const std::vector<char> image = empty_results_image(layout, ranks);
   try {
-    SystemFile(path, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
+    write_file(path, std::as_bytes(std::span(image)));
   } catch (...) {
     std::error_code ignored;
     fs::remove(path, ignored);

@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "network/written_parts.hpp"
 #include "support/agreement.hpp"
+#include "support/foreign_call.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 #include "support/ranks.hpp"
@@ -45,10 +46,14 @@ void SimulationCore::make_parts() {
     clock = std::move(subsystems_->clock());
   }
   subsystems_ = nullptr;  // FMUs may exist only once
-  together(plan_->comm, [&] {
-    subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
-                                                plan_->owners(), plan_->settings.subsystems);
+  std::unique_ptr<RankNetwork> subsystems;
+  collectively(plan_->comm, [&] {
+    surviving([&] {
+      subsystems = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
+                                                 plan_->owners(), plan_->settings.subsystems);
+    });
   });
+  subsystems_ = std::move(subsystems);
   if (clock) {
     subsystems_->clock() = std::move(*clock);
   }

@@ -46,6 +46,17 @@ class Native(Faults):
         self.assertEqual((ended.code, len(ended.errors), ended.status, ended.rows), (2, 1, "failed", 21), ended.output)
 
 
+    def test_made_on_one_rank(self):
+        """One that the first rank only asks, and the last cannot make: the first does not wait."""
+        fault = Fault("native", "throw", "constructor")
+        second = model(fault).replace("rank: -1", "rank: -1, instance: 2")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.yaml").write_text(second)
+            ended = watch(["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "run", "model.yaml", "-cosim_step", "0.01"],
+                          folder, os.environ)
+        self.assertEqual((ended.code, len(ended.errors)), (2, 1), ended.output)
+
+
 class Traps(unittest.TestCase):
     """-fp_trap, in equations and in what the program computes itself, is one line and exit code 1."""
 
