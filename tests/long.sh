@@ -6,7 +6,8 @@
 # examples/work_precision/tolerances.py with scipy; then every test of tests/run.sh with all rows of its
 # table (CONCORD_LONG: results of 10^7 rows, all methods, holds, controls and kinds with checkpoints
 # against runs without, on other ranks, isolated, and the jobs of examples/slurm in a Slurm of one node
-# among them), and 3000 kills in chains; and the unit tests and those on several ranks with a PETSc of
+# among them), 3000 kills in chains, and calls of the system that fail, one in each run, for the table of
+# doc/trust.md; and the unit tests and those on several ranks with a PETSc of
 # 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, and what 150 small
 # models say of their own error beside the truth (tests/trust/survey.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
@@ -84,6 +85,15 @@ CONCORD_PROGRAM=$build/bin/concord KILL_AT_WRITE_LIBRARY=$build/lib/libkill_at_w
   PYTHONPATH=$root/tests/support:$root/tests/restart \
   /usr/bin/python3 -B -u "$root/tests/restart/kill_chains.py" --kills 3000 2>&1 | tee "$log" || {
   echo "concord: error: a run did not go on as promised (whole log: $log)" >&2
+  exit 1
+}
+
+log=$logs/injected.log
+CONCORD_PROGRAM=$build/bin/concord FAILING_CALLS_LIBRARY=$build/lib/libfailing_calls.so \
+  NATIVE_TEST_SUBSYSTEMS=$build/lib/libnative_test_subsystems.so \
+  PYTHONPATH=$root/tests/support:$root/tests/restart \
+  /usr/bin/python3 -B -u "$root/tests/injected/table.py" --per-kind 60 --jobs "$(cores)" 2>&1 | tee "$log" || {
+  echo "concord: error: a run in which a call failed did not end as promised (whole log: $log)" >&2
   exit 1
 }
 

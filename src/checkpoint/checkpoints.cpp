@@ -177,6 +177,7 @@ std::optional<std::string> Checkpoints::restart() {
   copy_.steps = began_at_ = found.steps;
   copy_.rows = shared(comm, std::move(found.rows));
   own_ = scattered(found.memory);
+  written_ = true;
   take_layouts(shared(comm, std::move(found.layouts)));
   Archive archive = simulation_.archive_of(own_);
   own_classes_ = shared(comm, std::move(found.classes));
@@ -542,7 +543,8 @@ std::optional<std::string> Checkpoints::attempt_to_write() {
   });
   copy_.memory = {};
   written_ = !failure;
-  simulation_.subsystems().clock().add_once(Phase::checkpoint, written_at_);
+  if (simulation_.has_parts())
+    simulation_.subsystems().clock().add_once(Phase::checkpoint, written_at_);
   return failure;
 }
 

@@ -398,7 +398,7 @@ void Run::report(const Conclusion* conclusion, std::string_view status, const st
                           requests_.elapsed()});
     }
   });
-  if (!settings_.trace_file.empty()) {
+  if (!settings_.trace_file.empty() && simulation_.has_parts()) {
     collectively(comm(), [&] { write_trace_file(settings_.trace_file, simulation_); });
   }
 }

@@ -1,6 +1,7 @@
 #include "cli/session.hpp"
 
 #include <fcntl.h>
+#include <hdf5.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "concord/errors.hpp"
 #include "settings/settings.hpp"
 #include "support/agreement.hpp"
+#include "support/end_of_all.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
 #include "support/petsc.hpp"
@@ -74,6 +76,17 @@ int with_output_written(int code, bool speaks) {
   return report("cannot write to standard output: " + reason, simulation_failed, speaks);
 }
 
+/// What was thrown where no exception may leave: a destructor of a library has found no memory.
+[[noreturn]] void end_by_exception() {
+  const auto thrown = std::current_exception();
+  const std::string message = thrown ? in_words(thrown) : "std::terminate was called";
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started != 0 && ended == 0) end_all(MPI_COMM_WORLD, message, simulation_failed);
+  _exit(report(message, simulation_failed, true));
+}
+
 /// Whoever has crashed in this process may crash again where its library is taken down.
 int leave_session(int code) {
   if (foreign_code_has_ended()) {
@@ -93,9 +106,13 @@ bool first_of_launch() {
   return true;
 }
 
+/// To the end: what it has lost after a failure of the system, it complains of when it is closed.
+void keep_hdf5_quiet() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
 }  // namespace
 
 int in_session(int argc, char** argv, const std::function<int()>& work) {
+  std::set_terminate(end_by_exception);
   open_missing_streams();
   int rank = 0;
   const auto with_petsc = [&] {
@@ -114,6 +131,7 @@ int in_session(int argc, char** argv, const std::function<int()>& work) {
   int code = 0;
   {
     const MpiSession mpi(&argc, &argv);
+    keep_hdf5_quiet();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     code = with_output_written(guarded(with_petsc, rank == 0), rank == 0);
   }
@@ -142,6 +160,8 @@ void inside_session(const std::vector<std::string>& words, const std::function<v
 }
 
 int without_session(const std::function<int()>& work) {
+  std::set_terminate(end_by_exception);
+  keep_hdf5_quiet();
   open_missing_streams();
   return first_of_launch() ? with_output_written(guarded(work, true), true) : 0;
 }

@@ -1,6 +1,16 @@
 #include "files/hdf5_io.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
 #include "files/ordered_file.hpp"
+#include "files/whole_file.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -88,7 +98,9 @@ Hdf5Datatype utf8_string_type() {
   return type;
 }
 
-Hdf5Properties plain_file_access() {
+namespace {
+
+Hdf5Properties access_by_any_driver() {
   Hdf5Properties access(hdf5_check(H5Pcreate(H5P_FILE_ACCESS)));
   // Superblock 0 has no "open for writing" mark, so a killed program's file opens like any other.
   hdf5_check(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V110));
@@ -100,18 +112,35 @@ Hdf5Properties plain_file_access() {
   return access;
 }
 
-namespace {
 Hdf5Properties memory_access() {
-  Hdf5Properties access = plain_file_access();
+  Hdf5Properties access = access_by_any_driver();
   hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
   return access;
 }
+
 }  // namespace
 
-Hdf5Properties ordered_file_access() {
-  Hdf5Properties access = plain_file_access();
+Hdf5Properties file_access() {
+  Hdf5Properties access = access_by_any_driver();
   write_in_order(access);
   return access;
+}
+
+/// It lies at 0, 512, 1024, 2048, ... (HDF5 File Format Specification 3.0, II.A).
+bool is_hdf5_file(const std::filesystem::path& path) try {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  constexpr off_t second_place = 512;
+  const SystemFile file(path, O_RDONLY);
+  std::array<char, signature.size()> found{};
+  for (off_t place = 0;; place = std::max(2 * place, second_place)) {
+    const ssize_t count =
+        uninterrupted([&] { return pread(file, found.data(), found.size(), place); });
+    if (count < 0) throw std::system_error(errno, std::generic_category());
+    if (static_cast<std::size_t>(count) < found.size()) return false;
+    if (std::string_view(found.data(), found.size()) == signature) return true;
+  }
+} catch (const std::system_error& failure) {
+  throw Hdf5SystemError(failure.code().message());
 }
 
 Hdf5File file_in_memory() {
@@ -225,7 +254,7 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
 bool exists_in(hid_t file, const std::string& path) {
   const std::string group = path.substr(0, path.rfind('/'));
   return (group.empty() || exists_in(file, group)) &&
-         H5Lexists(file, path.c_str(), H5P_DEFAULT) > 0;
+         hdf5_check(H5Lexists(file, path.c_str(), H5P_DEFAULT)) > 0;
 }
 
 void create_group(hid_t file, const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,11 +15,12 @@ namespace concord {
 /// Variable-length UTF-8 string; h5py reads it as str.
 Hdf5Datatype utf8_string_type();
 
-/// File access for the plain driver: no chunk cache (rows go straight to the file) and no file lock
-/// (a running simulation's file can be read, also from read-only file systems).
-Hdf5Properties plain_file_access();
-/// The same for a file that others may see while it is written: write_in_order.
-Hdf5Properties ordered_file_access();
+/// File access by write_in_order, without chunk cache (rows go straight to the file) and without
+/// file lock (a running simulation's file can be read, also from read-only file systems).
+Hdf5Properties file_access();
+
+/// Whether it has the signature of one.
+bool is_hdf5_file(const std::filesystem::path& path);
 
 /// A file in memory, and its bytes: what is written to disk as they are meets a full disk outside
 /// of HDF5, which does not survive one.
@@ -49,7 +51,7 @@ void overwrite_dataset(hid_t file, const char* path, std::span<const double> val
 void append_strings(hid_t file, const char* path, hsize_t size,
                     std::span<const std::string> values);
 
-/// Whether the file has the dataset at `path`.
+/// Whether the file has the dataset at `path`, which begins with '/'.
 bool exists_in(hid_t file, const std::string& path);
 
 /// With those it lies in; "" and one that is there: nothing to do.

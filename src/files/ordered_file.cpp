@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "files/whole_file.hpp"
 #include "support/hdf5_error.hpp"
 
 namespace concord {
@@ -67,6 +68,7 @@ struct OrderedFile : H5FD_t {
   haddr_t end_of_addresses = 0;  ///< as HDF5 has it
   haddr_t told_end = 0;          ///< as the file has it
   bool has_to_fit = false;       ///< it ends at end_of_addresses
+  bool read_only = false;
   std::map<haddr_t, Piece> pieces{};
 
   haddr_t length() const {
@@ -134,7 +136,8 @@ void OrderedFile::keep(H5FD_mem_t kind, haddr_t address, const unsigned char* by
 
 bool OrderedFile::commit() {
   const auto set_length = [&] {
-    return ftruncate(file, static_cast<off_t>(end_of_addresses)) == 0;
+    return 0 ==
+           uninterrupted([&] { return ftruncate(file, static_cast<off_t>(end_of_addresses)); });
   };
   if (length() < end_of_addresses && !set_length()) return false;
   std::vector<std::pair<const haddr_t, Piece>*> all;
@@ -156,29 +159,55 @@ bool OrderedFile::commit() {
 OrderedFile& ours(H5FD_t* file) { return *static_cast<OrderedFile*>(file); }
 const OrderedFile& ours(const H5FD_t* file) { return *static_cast<const OrderedFile*>(file); }
 
-herr_t result(bool done) { return done ? 0 : -1; }
+/// Why the calling thread's last file that was closed may lack what was to be in it; 0: it does
+/// not.
+thread_local int close_failure = 0;
+
+/// The reason goes where HDF5 keeps those of its own driver, in the same words.
+herr_t result(bool done, const char* what) {
+  if (done) return 0;
+  const int reason = errno;
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_CANTOPERATE,
+           "%s: error message = '%s'", what, std::strerror(reason));
+  return -1;
+}
+
+herr_t out_of_memory() {
+  errno = ENOMEM;
+  return result(false, "file access failed");
+}
+
+/// HDF5 does not survive a file that fails to close: it keeps a name for what is gone.
+void closes(bool done) {
+  if (!done && close_failure == 0) close_failure = errno;
+}
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t /*access*/, haddr_t /*most*/) try {
   int mode = (flags & H5F_ACC_RDWR) != 0 ? O_RDWR : O_RDONLY;
   if ((flags & H5F_ACC_TRUNC) != 0) mode |= O_TRUNC;
   if ((flags & H5F_ACC_CREAT) != 0) mode |= O_CREAT;
   if ((flags & H5F_ACC_EXCL) != 0) mode |= O_EXCL;
-  const int file = open(name, mode | O_CLOEXEC, 0666);
-  if (file < 0) return nullptr;
   auto opened = std::make_unique<OrderedFile>();
-  opened->file = file;
+  opened->read_only = (flags & H5F_ACC_RDWR) == 0;
+  opened->file = uninterrupted([&] { return open(name, mode | O_CLOEXEC, 0666); });
+  if (result(opened->file >= 0, "unable to open file") < 0) return nullptr;
   opened->told_end = opened->length();
   return opened.release();
 } catch (const std::bad_alloc&) {
+  out_of_memory();
   return nullptr;
 }
 
-herr_t close_file(H5FD_t* file) try {
+bool committed(OrderedFile& file) try { return file.commit(); } catch (const std::bad_alloc&) {
+  errno = ENOMEM;
+  return false;
+}
+
+herr_t close_file(H5FD_t* file) {
   const std::unique_ptr<OrderedFile> closed(&ours(file));
-  const bool committed = closed->pieces.empty() || closed->commit();
-  return result(close(closed->file) == 0 && committed);
-} catch (const std::bad_alloc&) {
-  return -1;
+  if (!closed->pieces.empty()) closes(committed(*closed));
+  closes(close_once(closed->file) == 0);
+  return 0;
 }
 
 int compare_files(const H5FD_t* one, const H5FD_t* other) {
@@ -190,8 +219,10 @@ int compare_files(const H5FD_t* one, const H5FD_t* other) {
   return key(a) < key(b) ? -1 : key(b) < key(a) ? 1 : 0;
 }
 
-herr_t query_features(const H5FD_t* /*file*/, unsigned long* features) {
-  if (features != nullptr) *features = 0;
+herr_t query_features(const H5FD_t* file, unsigned long* features) {
+  const bool reads = file != nullptr && ours(file).read_only;
+  if (features != nullptr)
+    *features = reads ? H5FD_FEAT_ACCUMULATE_METADATA_READ | H5FD_FEAT_DATA_SIEVE : 0;
   return 0;
 }
 
@@ -206,7 +237,8 @@ haddr_t get_length(const H5FD_t* file, H5FD_mem_t /*kind*/) { return ours(file).
 
 herr_t read_bytes(H5FD_t* file, H5FD_mem_t /*kind*/, hid_t /*transfer*/, haddr_t address,
                   std::size_t size, void* to) {
-  return result(ours(file).read(address, size, static_cast<unsigned char*>(to)));
+  return result(ours(file).read(address, size, static_cast<unsigned char*>(to)),
+                "file read failed");
 }
 
 herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t /*transfer*/, haddr_t address,
@@ -215,18 +247,19 @@ herr_t write_bytes(H5FD_t* file, H5FD_mem_t kind, hid_t /*transfer*/, haddr_t ad
   const auto* bytes = static_cast<const unsigned char*>(from);
   if (kind == H5FD_MEM_DRAW) {
     written.forget(address, address + size);
-    return result(write_at(written.file, address, bytes, size));
+    return result(write_at(written.file, address, bytes, size), "file write failed");
   }
   written.keep(kind, address, bytes, size);
   return 0;
 } catch (const std::bad_alloc&) {
-  return -1;
+  return out_of_memory();
 }
 
-herr_t flush_file(H5FD_t* file, hid_t /*transfer*/, hbool_t /*closing*/) try {
-  return result(ours(file).commit());
-} catch (const std::bad_alloc&) {
-  return -1;
+herr_t flush_file(H5FD_t* file, hid_t /*transfer*/, hbool_t closing) {
+  const bool done = committed(ours(file));
+  if (!closing) return result(done, "file write failed");
+  closes(done);
+  return 0;
 }
 
 /// Before what says so is written: not yet.
@@ -262,6 +295,14 @@ H5FD_class_t driver() {
 }
 
 }  // namespace
+
+void close_in_order(Hdf5File& file) {
+  if (!file) return;
+  hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
+  close_failure = 0;
+  hdf5_check(file.close());
+  if (close_failure != 0) throw Hdf5SystemError(std::strerror(close_failure));
+}
 
 void write_in_order(hid_t access) {
   static const H5FD_class_t kind = driver();

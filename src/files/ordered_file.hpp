@@ -15,4 +15,8 @@ namespace concord {
 /// For one process. Throws Hdf5Error.
 void write_in_order(hid_t access);
 
+/// HDF5 takes every such file for closed: throws Hdf5Error where it is not, or lacks what it was to
+/// hold. Nothing happens to an empty handle.
+void close_in_order(Hdf5File& file);
+
 }  // namespace concord

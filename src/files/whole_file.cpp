@@ -24,8 +24,10 @@ void require(bool done) {
 
 }  // namespace
 
+int close_once(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }
+
 SystemFile::SystemFile(const fs::path& path, int flags)
-    : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    : file_(uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); })) {
   require(file_ >= 0);
 }
 
@@ -35,16 +37,24 @@ SystemFile::~SystemFile() {
 
 void SystemFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
+    const ssize_t written =
+        uninterrupted([&] { return ::write(file_, bytes.data(), bytes.size()); });
     require(written >= 0);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
 }
 
-void SystemFile::sync() { require(fsync(file_) == 0); }
+void SystemFile::sync() {
+  require(uninterrupted([&] { return fsync(file_); }) == 0);
+}
 
-void SystemFile::close() { require(::close(std::exchange(file_, -1)) == 0); }
+void SystemFile::close() { require(close_once(std::exchange(file_, -1)) == 0); }
+
+void write_file(const fs::path& path, std::span<const std::byte> bytes) {
+  SystemFile file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  file.write(bytes);
+  file.close();
+}
 
 void sync_folder_of(const fs::path& path) {
   SystemFile(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY).sync();
@@ -73,9 +83,7 @@ void refuse_replacing_hdf5(const fs::path& path) {
 void replace_file(const fs::path& path, std::span<const std::byte> bytes) {
   const fs::path target = link_target(path), unfinished = unfinished_name(target);
   try {
-    SystemFile file(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(bytes);
-    file.close();
+    write_file(unfinished, bytes);
     fs::rename(unfinished, target);
   } catch (...) {
     std::error_code ignored;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -8,6 +9,17 @@ namespace concord {
 
 // For files that others only ever see whole: made under another name beside their own, then
 // renamed.
+
+/// The result of a system call that is made again where a signal has come in between.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+/// 0, or -1 and errno. What a signal comes to is closed (Linux).
+int close_once(int file);
 
 /// An open file of the operating system. What fails is a std::system_error, in its words.
 class SystemFile {
@@ -27,6 +39,10 @@ class SystemFile {
  private:
   int file_;
 };
+
+/// A file of these bytes. Throws std::system_error, also where only closing tells that they are not
+/// in it.
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// The names in it, too.
 void sync_folder_of(const std::filesystem::path& path);

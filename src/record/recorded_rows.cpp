@@ -88,7 +88,7 @@ hid_t RecordedRows::part(std::size_t index) const {
   const fs::path path = folder_ / parts_.names[index];
   std::error_code error;
   if (!fs::exists(path, error)) throw Hdf5Error("it is missing");
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   opened_part_ = Hdf5File(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
   opened_ = index;
   return opened_part_;

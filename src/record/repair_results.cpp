@@ -251,7 +251,7 @@ bool is_over(const std::string& status) {
 
 Found look_and_salvage(const fs::path& path, const fs::path& readable, std::uintmax_t end) {
   const Hdf5Quiet quiet;
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   ResultsLayout layout;
   Found found;
   {
@@ -286,7 +286,7 @@ Found in_child(const fs::path& path, const std::function<Found()>& work) {
 
 Found salvage(const fs::path& path) {
   const std::uintmax_t size = fs::file_size(path), told = told_end(path);
-  if (H5Fis_hdf5(path.c_str()) <= 0) give_up(path, "it is no HDF5 file");
+  if (!is_hdf5_file(path)) give_up(path, "it is no HDF5 file");
   if (told <= size)
     return in_child(path, [&] { return look_and_salvage(path, path, Survey::unknown); });
   const fs::path extended = extended_name(path);
@@ -384,7 +384,7 @@ RepairReport repair_results(const fs::path& given) {
   std::string status;
   {
     const Hdf5Quiet quiet;
-    const Hdf5Properties access = plain_file_access();
+    const Hdf5Properties access = file_access();
     const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
     if (file && H5Lexists(file, "parts", H5P_DEFAULT) > 0) {
       layout = layout_in(file);

@@ -170,8 +170,7 @@ void require_rows(hid_t file, const ResultsDataset& dataset, hsize_t rows) {
 /// the checkpoint knows better.
 void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout,
                        const Lengths& left) {
-  if (H5Lexists(file, dataset.path.c_str(), H5P_DEFAULT) <= 0)
-    throw Hdf5Error("'" + dataset.path + "' is missing");
+  if (!exists_in(file, dataset.path)) throw Hdf5Error("'" + dataset.path + "' is missing");
   if (const auto* texts = std::get_if<KnownTexts>(&dataset.content)) {
     const bool may_move = dataset.extents.front() == Extent::files;
     if (!may_move && read_strings(file, dataset.path.c_str()) != texts->of(layout))
@@ -184,11 +183,11 @@ void require_continues(hid_t file, const ResultsDataset& dataset, const ResultsL
 /// Throws OfAnotherRun, or Hdf5Error where it is damaged.
 void require_continuable(const fs::path& path, const ResultsLayout& layout,
                          const ResultsPosition& left) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
-  if (hdf5_check(H5Aexists(file, "run")) == 0 && H5Lexists(file, "runs", H5P_DEFAULT) <= 0)
+  if (hdf5_check(H5Aexists(file, "run")) == 0 && !exists_in(file, "/runs"))
     throw OfAnotherRun("it is no results file of Concord");
-  if (H5Aexists(file, "replaced_run") > 0 &&
+  if (hdf5_check(H5Aexists(file, "replaced_run")) > 0 &&
       read_string_attribute(file, "replaced_run") == left.run)
     throw Hdf5Error("its rows begin at a checkpoint");
   if (read_string_attribute(file, "run") != left.run)
@@ -200,7 +199,7 @@ void require_continuable(const fs::path& path, const ResultsLayout& layout,
 /// What a failure of the machine has left empty may have been one.
 bool is_hdf5_or_empty(const fs::path& path) {
   std::error_code error;
-  return H5Fis_hdf5(path.c_str()) > 0 || fs::file_size(path, error) == 0;
+  return fs::file_size(path, error) == 0 || is_hdf5_file(path);
 }
 
 constexpr const char* remedy =
@@ -208,14 +207,14 @@ constexpr const char* remedy =
 
 /// Model name of the results file at `path`; throws InputError when it is not a results file.
 std::string model_of_results(const fs::path& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!file)
     throw InputError("'" + path.string() + "' exists and is not a readable HDF5 file (" +
                      hdf5_error_reason() + ")" + remedy);
   try {
     read_string_attribute(file, "concord_version");
-    if (H5Lexists(file, "time", H5P_DEFAULT) <= 0) throw Hdf5Error("'/time' is missing");
+    if (!exists_in(file, "/time")) throw Hdf5Error("'/time' is missing");
     return read_string_attribute(file, "model_name");
   } catch (const Hdf5Error& error) {
     throw InputError("'" + path.string() + "' exists and is not a Concord results file (" +
@@ -261,7 +260,7 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {
   const std::vector<char> image = empty_results_image(layout, ranks);
   try {
-    SystemFile(path, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
+    write_file(path, std::as_bytes(std::span(image)));
   } catch (...) {
     std::error_code ignored;
     fs::remove(path, ignored);
@@ -280,6 +279,8 @@ std::optional<ResultsObstacle> obstacle_in(const fs::path& path, const ResultsLa
     look();
   } catch (const OfAnotherRun& other) {
     return ResultsObstacle{other.what()};
+  } catch (const Hdf5SystemError&) {
+    throw;
   } catch (const Hdf5Error& damage) {
     return ResultsObstacle{damage.what(), true};
   }
@@ -290,7 +291,7 @@ void begin_end_attributes(hid_t file, const ResultsLayout& layout, const std::st
   for (const ResultsAttribute& attribute : results_attributes()) {
     if (attribute.end == nullptr) continue;
     const Hdf5Object object = object_of(file, attribute);
-    const bool there = H5Aexists(object, attribute.name) > 0;
+    const bool there = hdf5_check(H5Aexists(object, attribute.name)) > 0;
     const bool tells_status = std::string_view(attribute.name) == "status" && !layout.is_part;
     std::visit(
         [&](const auto& value) {
@@ -313,7 +314,10 @@ void reserve_space(const fs::path& path, std::uintmax_t size) {
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
     throw Hdf5Error(std::strerror(EFBIG));
   const SystemFile file(path, O_WRONLY);
-  if (fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) == 0) return;
+  const auto reserve = [&] {
+    return fallocate(file, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size));
+  };
+  if (uninterrupted(reserve) == 0) return;
   if (errno != EOPNOTSUPP && errno != ENOSYS) throw Hdf5Error(std::strerror(errno));
   const fs::space_info space = fs::space(path);
   if (fs::file_size(path) + space.available < size) throw Hdf5Error(std::strerror(ENOSPC));

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "concord/errors.hpp"
+#include "files/whole_file.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -67,7 +68,8 @@ bool lies_at(const fs::path& lock, int file) {
 }
 
 int open_lock(const fs::path& lock, int flags) {
-  return open(lock.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
+  return uninterrupted(
+      [&] { return open(lock.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0666); });
 }
 
 fs::path lock_of(const fs::path& path) {

@@ -23,14 +23,14 @@ constexpr std::size_t bytes_per_read = std::size_t{4} << 20;
 
 [[noreturn]] void not_ours(const std::string& reason) { throw Hdf5Error(reason); }
 
-std::string what_is_wrong(const fs::path& path) {
+std::string what_is_wrong(const fs::path& path) try {
   std::error_code error;
   if (!fs::exists(path, error)) return "there is no such file";
   if (fs::is_directory(path, error)) return "it is a folder, not a results file";
   if (access(path.c_str(), R_OK) != 0) return std::strerror(errno);
-  const htri_t hdf5 = H5Fis_hdf5(path.c_str());
-  if (hdf5 == 0) return "it is not an HDF5 file";
-  return "";
+  return is_hdf5_file(path) ? "" : "it is not an HDF5 file";
+} catch (const Hdf5SystemError& failure) {
+  return failure.what();
 }
 
 /// The `wanted` columns of `rows` rows; `read(first, count, values)` gives rows of `width` numbers.
@@ -61,7 +61,7 @@ ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
 }
 
 void ResultsReader::open() {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   file_ = Hdf5File(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access));
   if (!file_)
     throw UnreadableResults("cannot read '" + path_.string() +
@@ -239,7 +239,7 @@ std::vector<RecordedCost> ResultsReader::costs() const {
       result.push_back({names[k], advances[k], advances[k]});
     for (const char* other : {"linearize_time", "output_time", "rollback_time", "event_time"}) {
       const std::string path = std::string("/subsystems/") + other;
-      if (H5Lexists(file_, path.c_str(), H5P_DEFAULT) <= 0) continue;  // of an older file
+      if (!exists_in(file_, path)) continue;  // of an older file
       const auto more = times_in(path);
       for (std::size_t k = 0; k < names.size(); ++k) result[k].all += more[k];
     }
@@ -267,14 +267,14 @@ std::vector<std::string> ResultsReader::texts(std::string_view path) const try {
 }
 
 std::string ResultsReader::text(const char* attribute) const try {
-  return H5Aexists(file_, attribute) > 0 ? read_string_attribute(file_, attribute) : "";
+  return hdf5_check(H5Aexists(file_, attribute)) > 0 ? read_string_attribute(file_, attribute) : "";
 } catch (const Hdf5Error& error) {
   throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
 double ResultsReader::number(const char* attribute) const {
   double value = std::numeric_limits<double>::quiet_NaN();
-  if (H5Aexists(file_, attribute) <= 0) return value;
+  if (hdf5_check(H5Aexists(file_, attribute)) == 0) return value;
   const Hdf5Attribute found(H5Aopen(file_, attribute, H5P_DEFAULT));
   if (!found || H5Aread(found, H5T_NATIVE_DOUBLE, &value) < 0)
     throw UnreadableResults("cannot read '" + path_.string() + "': its attribute '" + attribute +

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
+#include "files/ordered_file.hpp"
 #include "files/whole_file.hpp"
 #include "record/results_file.hpp"
 #include "record/results_lock.hpp"
@@ -249,14 +250,14 @@ void ResultsWriter::Impl::secure(const ResultsPosition& position) {
 }
 
 void ResultsWriter::Impl::open_datasets() {
-  const Hdf5Properties access = ordered_file_access();
+  const Hdf5Properties access = file_access();
   file_ = Hdf5File(hdf5_check(H5Fopen(files_.rows().c_str(), H5F_ACC_RDWR, access)));
   for (RecordedSeries& series : buffer_.series()) series.open(file_);
 }
 
 void ResultsWriter::Impl::close_datasets() {
   for (RecordedSeries& series : buffer_.series()) series.close();
-  hdf5_check(file_.close());
+  close_in_order(file_);
 }
 
 void ResultsWriter::Impl::append_row(const ResultsRow& row) {
@@ -447,8 +448,13 @@ std::optional<std::string> ResultsWriter::resume(const ResultsPosition& position
   return impl_->resume(position);
 }
 
-std::optional<ResultsObstacle> ResultsWriter::obstacle(const ResultsPosition& position) const {
+/// What cannot be read now may be whole.
+std::optional<ResultsObstacle> ResultsWriter::obstacle(const ResultsPosition& position) const try {
   return impl_->obstacle(position);
+} catch (const Hdf5SystemError& failure) {
+  throw InputError(std::string("cannot read the results file of the run that is to go on: ") +
+                   failure.what() +
+                   "; it was left untouched: start it once more, when the file can be read");
 }
 
 std::string ResultsWriter::set_aside() { return impl_->set_aside(); }

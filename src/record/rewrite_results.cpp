@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "files/hdf5_io.hpp"
+#include "files/ordered_file.hpp"
 #include "files/whole_file.hpp"
 #include "record/dimension_labels.hpp"
 #include "record/results_file.hpp"
@@ -129,12 +130,23 @@ void copy_texts(hid_t from, hid_t to, const ResultsDataset& dataset, const Resul
   append_strings(to, path, 0, read_strings(from, path, rows));
 }
 
-/// Labels refer to places in the file that it comes from.
+/// H5Ocopy does not survive a file that cannot be read.
 void copy_whole(hid_t from, hid_t to, const char* path) {
-  hdf5_check(H5Ocopy(from, path, to, path, H5P_DEFAULT, H5P_DEFAULT));
-  for (const char* label : {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"})
-    if (H5Aexists_by_name(to, path, label, H5P_DEFAULT) > 0)
-      hdf5_check(H5Adelete_by_name(to, path, label, H5P_DEFAULT));
+  const Hdf5Dataset source(hdf5_check(H5Dopen2(from, path, H5P_DEFAULT)));
+  const Hdf5Datatype type(hdf5_check(H5Dget_type(source)));
+  const Hdf5Dataspace space(hdf5_check(H5Dget_space(source)));
+  const Hdf5Properties creation(hdf5_check(H5Dget_create_plist(source)));
+  const Hdf5Dataset copy(
+      hdf5_check(H5Dcreate2(to, path, type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
+  const auto size = static_cast<std::size_t>(hdf5_check(H5Sget_simple_extent_npoints(space)));
+  std::vector<std::byte> values(size * H5Tget_size(type));
+  if (size > 0) {
+    hdf5_check(H5Dread(source, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+    const herr_t written = H5Dwrite(copy, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    if (H5Tis_variable_str(type) > 0) H5Dvlen_reclaim(type, space, H5P_DEFAULT, values.data());
+    hdf5_check(written);
+  }
+  copy_attributes(source, copy);
 }
 
 /// In the place of rows of its own, those of parts.
@@ -213,8 +225,8 @@ namespace {
 void write_anew(const fs::path& from_path, const fs::path& to_path, const ResultsLayout& layout,
                 const Copied& copied) {
   put_in_place(to_path, [&](const fs::path& unfinished) {
-    const Hdf5Properties access = plain_file_access();
-    Hdf5File from(hdf5_check(H5Fopen(from_path.c_str(), H5F_ACC_RDONLY, access)));
+    const Hdf5Properties access = file_access();
+    const Hdf5File from(hdf5_check(H5Fopen(from_path.c_str(), H5F_ACC_RDONLY, access)));
     // Room is claimed while HDF5 has no file open that it could not close without any, and again
     // once it has emptied that file.
     const std::uintmax_t room = fs::file_size(from_path) + end_bytes;
@@ -223,8 +235,7 @@ void write_anew(const fs::path& from_path, const fs::path& to_path, const Result
     Hdf5File to(hdf5_check(H5Fcreate(unfinished.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
     reserve_space(unfinished, room);
     copy_results(from, to, layout, copied);
-    hdf5_check(from.close());
-    hdf5_check(to.close());
+    close_in_order(to);
   });
 }
 
@@ -246,13 +257,13 @@ void salvage_results(const fs::path& from, const fs::path& to, const ResultsLayo
 
 void show_parts(const fs::path& path, const ResultsLayout& layout, bool goes_on) {
   put_in_place(path, [&](const fs::path& unfinished) {
-    const Hdf5Properties access = plain_file_access();
+    const Hdf5Properties access = file_access();
     const Hdf5File from(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
     const Hdf5File to = file_in_memory();
     copy_results(from, to, layout,
                  {0, {}, goes_on ? Copied::As::that_of_run_that_goes_on : Copied::As::it_is});
     const std::vector<char> image = image_of(to);
-    SystemFile(unfinished, O_WRONLY | O_CREAT | O_TRUNC).write(std::as_bytes(std::span(image)));
+    write_file(unfinished, std::as_bytes(std::span(image)));
     reserve_room_for_end(unfinished);
   });
 }

@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
+#include "files/ordered_file.hpp"
 #include "files/whole_file.hpp"
 #include "record/results_file.hpp"
 #include "record/trial.hpp"
@@ -53,13 +54,13 @@ std::vector<fs::path> parts_from(std::size_t first, const std::string& run,
 
 /// "": there is none, or it has no number.
 std::string run_of(const fs::path& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   return file && H5Aexists(file, "run") > 0 ? read_string_attribute(file, "run") : "";
 }
 
 ResultsParts parts_of(const fs::path& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(hdf5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access)));
   return read_parts(file);
 }
@@ -71,6 +72,8 @@ std::optional<ResultsParts> parts_there(const fs::path& path) {
   if (!survives_trial(look)) return std::nullopt;
   try {
     look();
+  } catch (const Hdf5SystemError&) {
+    throw;
   } catch (const Hdf5Error&) {
   }
   return found;
@@ -252,10 +255,10 @@ void RunFiles::end(const ResultsEnd& end, const Lengths& written) {
   else if (!layout_.parts.empty())
     layout_.parts.lengths.back() = written - before_;
   reserve_room_for_end(path_);
-  const Hdf5Properties access = ordered_file_access();
+  const Hdf5Properties access = file_access();
   Hdf5File file(hdf5_check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access)));
   write_end(file, layout_, end);
-  hdf5_check(file.close());
+  close_in_order(file);
 }
 
 void RunFiles::compress() const {

@@ -104,7 +104,7 @@ void end_virtual_rows(hid_t file, const ResultsLayout& layout) {
 
 ResultsParts read_parts(hid_t file) {
   ResultsParts parts;
-  if (H5Lexists(file, "/parts", H5P_DEFAULT) <= 0) return parts;
+  if (!exists_in(file, "/parts")) return parts;
   parts.names = read_strings(file, "/parts/name");
   parts.lengths.resize(parts.names.size());
   const auto read = [&](const char* path, std::uint64_t Lengths::*length) {

@@ -84,6 +84,7 @@ std::vector<Counters> of_subsystems(const SimulationCore& simulation) {
 }  // namespace
 
 RunCosts costs_of(const SimulationCore& simulation) {
+  if (!simulation.has_parts()) return {};
   return {of_ranks(simulation), of_subsystems(simulation)};
 }
 

@@ -73,6 +73,7 @@ std::int64_t revived_in(const SimulationCore& simulation) {
 }  // namespace
 
 RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summary) {
+  if (!simulation.has_parts()) return {};
   const ErrorAccount& errors = simulation.stepper().errors();
   RunQuality known;
   known.output_errors = errors.relative_errors();

@@ -8,6 +8,7 @@
 #include "concord/errors.hpp"
 #include "network/written_parts.hpp"
 #include "support/agreement.hpp"
+#include "support/foreign_call.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 #include "support/ranks.hpp"
@@ -38,21 +39,28 @@ SimulationCore::SimulationCore(std::unique_ptr<const SimulationPlan> plan)
 
 void SimulationCore::make_parts() {
   const CallLog::Use use(calls_);
-  stepper_.reset();
+  lost_at_ = stepper_.there() ? time() : plan_->settings.start;
+  stepper_ = nullptr;
   std::optional<WorkClock> clock;
-  if (subsystems_) {
+  if (subsystems_.there()) {
     clock = std::move(subsystems_->clock());
   }
-  subsystems_.reset();  // FMUs may exist only once
-  together(plan_->comm, [&] {
-    subsystems_ = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
-                                                plan_->owners(), plan_->settings.subsystems);
+  subsystems_ = nullptr;  // FMUs may exist only once
+  std::unique_ptr<RankNetwork> subsystems;
+  collectively(plan_->comm, [&] {
+    surviving([&] {
+      subsystems = std::make_unique<RankNetwork>(plan_->sharing(), plan_->model, plan_->network,
+                                                 plan_->owners(), plan_->settings.subsystems);
+    });
   });
+  subsystems_ = std::move(subsystems);
   if (clock) {
     subsystems_->clock() = std::move(*clock);
   }
   layout_ = std::make_shared<ArchiveLayout>(subsystems_->archive_layout());
-  collectively(plan_->comm, [&] { stepper_ = stepper_of(plan_->settings, *subsystems_); });
+  std::unique_ptr<MacroStepper> stepper;
+  collectively(plan_->comm, [&] { stepper = stepper_of(plan_->settings, *subsystems_); });
+  stepper_ = std::move(stepper);
 }
 
 const std::vector<FilePrint>& SimulationCore::file_prints() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "concord/errors.hpp"
 #include "concord/simulation.hpp"
 #include "simulation/file_prints.hpp"
 #include "simulation/macro_step.hpp"
@@ -19,6 +20,23 @@ namespace concord {
 /// Who reads a snapshot: the ranks that have written it, in memory; or any number of them, from a
 /// file, for which it comes apart by subsystems and says of which classes it is.
 enum class SnapshotFor { these_ranks, any_ranks };
+
+/// What is made anew on the way. Throws SimulationError where that has failed.
+template <class T>
+class Remade {
+ public:
+  bool there() const { return made_ != nullptr; }
+  T& operator*() const {
+    if (!made_)
+      throw SimulationError("this simulation is over: its subsystems could not be made anew");
+    return *made_;
+  }
+  T* operator->() const { return &**this; }
+  void operator=(std::unique_ptr<T> made) { made_ = std::move(made); }
+
+ private:
+  std::unique_ptr<T> made_;
+};
 
 /// A model at work: its subsystems on this rank, and the macro-steps that move them. What every
 /// user of the library has, the command line among them.
@@ -49,8 +67,10 @@ class SimulationCore {
   /// Consistent inputs and outputs at the start time.
   void start();
 
-  bool finished() const { return stepper_->finished(); }
-  double time() const { return stepper_->point().time; }
+  bool finished() const { return has_parts() && stepper_->finished(); }
+  double time() const { return has_parts() ? stepper_->point().time : lost_at_; }
+  /// Not where the subsystems or the coupling could not be made anew.
+  bool has_parts() const { return stepper_.there(); }
   /// Whether the last macro-step ended in an error.
   bool failed() const { return failed_; }
 
@@ -122,9 +142,10 @@ class SimulationCore {
 
   std::unique_ptr<const SimulationPlan> plan_;
   std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
-  std::unique_ptr<RankNetwork> subsystems_;
+  Remade<RankNetwork> subsystems_;
   Archive::Layout layout_;  ///< of subsystems_
-  std::unique_ptr<MacroStepper> stepper_;
+  Remade<MacroStepper> stepper_;
+  double lost_at_ = 0.0;  ///< s
   std::optional<std::vector<FilePrint>> file_prints_;
   std::vector<StepObserver*> observers_;
   int steps_ = 0;         ///< since the parts were made, where that counts

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "concord/errors.hpp"
+#include "support/end_of_all.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
 #include "support/ranks.hpp"
@@ -87,17 +88,18 @@ bool everyone_comes(MPI_Comm meeting) {
   return true;
 }
 
-/// The other ranks wait for this one where it will not come: nobody agrees on anything any more.
-[[noreturn]] void end_all(MPI_Comm comm, const Failure& own) {
-  const int rank = rank_in(comm);
-  std::fflush(stdout);
-  std::fprintf(stderr, "concord: error: rank %d alone: %s\n", rank, own.message.c_str());
-  std::fflush(stderr);
-  MPI_Abort(comm, own.severity);
-  _exit(own.severity);
-}
-
 }  // namespace
+
+void end_all(MPI_Comm comm, const std::string& message, int code) {
+  const bool alone = ranks_of(comm) == 1;
+  std::fflush(stdout);
+  std::fprintf(stderr, "concord: error: %s%s\n",
+               alone ? "" : ("rank " + std::to_string(rank_in(comm)) + " alone: ").c_str(),
+               message.c_str());
+  std::fflush(stderr);
+  if (!alone) MPI_Abort(comm, code);
+  _exit(code);
+}
 
 int agree_on_largest(MPI_Comm comm, int value) { return reduce(comm, value, MPI_INT, MPI_MAX); }
 
@@ -182,7 +184,7 @@ void Collective::operator()(const std::function<void()>& work) const {
   } catch (...) {
     const Failure own = failure_of(std::current_exception());
     if (!everyone_comes(meeting_)) {
-      end_all(comm_, own);
+      end_all(comm_, own.message, own.severity);
     }
     throw_worst(comm_, own);
   }

@@ -71,6 +71,7 @@ struct Watch {
   pthread_t thread{};
   std::uintptr_t stack_end = 0;  ///< lowest address of the thread's stack
   struct sigaction before[std::size(crashes)];
+  std::terminate_handler terminate_before = std::abort;
   Shore* volatile shore = nullptr;
   volatile std::sig_atomic_t ended = 0, told = 0, exits_are_errors = 0;
   void (*tell)(const char* text) = nullptr;
@@ -200,6 +201,7 @@ const char* current_words() {
     if (const ForeignPlace* place = ForeignCall::running().place)
       leave_place(*place, current_words(), "", remedy_of_crash);
   }
+  watch.terminate_before();
   std::abort();
 }
 
@@ -272,7 +274,7 @@ void install_handlers() {
   action.sa_flags = SA_NODEFER | SA_ONSTACK | SA_SIGINFO;
   for (std::size_t i = 0; i < std::size(crashes); ++i)
     sigaction(crashes[i], &action, &watch.before[i]);
-  std::set_terminate(on_terminate);
+  watch.terminate_before = std::set_terminate(on_terminate);
   std::at_quick_exit(on_quick_exit);
   watch_exits();
 }

@@ -14,14 +14,24 @@ class Hdf5Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// It says nothing of the file: the operating system failed, there was no memory, or HDF5 gives no
+/// reason.
+class Hdf5SystemError : public Hdf5Error {
+ public:
+  using Hdf5Error::Hdf5Error;
+};
+
 /// The reason at the bottom of the calling thread's HDF5 error stack ("No space left on device"),
 /// or "unknown HDF5 error".
 std::string hdf5_error_reason();
 
+/// Hdf5SystemError or Hdf5Error, with the reason.
+[[noreturn]] void throw_hdf5_error();
+
 /// Throws Hdf5Error when an identifier or a status is negative, else gives it back.
 template <class Result>
 Result hdf5_check(Result result) {
-  if (result < 0) throw Hdf5Error(hdf5_error_reason());
+  if (result < 0) throw_hdf5_error();
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include "concord/errors.hpp"
 #include "support/agreement.hpp"
 #include "support/callback_guard.hpp"
+#include "support/end_of_all.hpp"
 #include "support/foreign_call.hpp"
 #include "support/node_token.hpp"
 #include "support/options_file.hpp"
@@ -189,6 +190,24 @@ class SignalsAsTheyWere {
   std::array<struct sigaction, 32> before_ = {};
 };
 
+/// MPI would print its own words, and promises nothing after an error.
+[[noreturn]] void end_by_mpi(MPI_Comm* /*comm*/, int* code, ...) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(*code, text, &length);
+  end_all(MPI_COMM_WORLD, std::string("MPI: ") + text +
+                              "; a node or its network may have failed: go on from a checkpoint");
+}
+
+/// Of these communicators, and of those that are made from them.
+void end_at_mpi_errors() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(end_by_mpi, &handler);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    MPI_Comm_set_errhandler(comm, handler);
+  MPI_Errhandler_free(&handler);
+}
+
 }  // namespace
 
 namespace petsc_detail {
@@ -227,6 +246,7 @@ MpiSession::MpiSession(int* argc, char*** argv) {
     tell_openmpi_that_it_is_alone();
   }
   MPI_Init(argc, argv);
+  end_at_mpi_errors();
   share_node_token();
 }
 
@@ -260,6 +280,7 @@ void PetscSession::initialize() {
     throw InputError(std::string(failure.what()) + options_remedy);
   }
   open_ = true;
+  end_at_mpi_errors();  // PETSc lets errors return, which only PETSc looks at
   petsc(PetscOptionsClearValue(nullptr, skip_default_files));
   PetscPopSignalHandler();
 }

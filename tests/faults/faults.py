@@ -35,6 +35,28 @@ class Native(Faults):
                    Fault("native", "abort", "derivatives", "missiles", "all"))
 
 
+    def test_made_again(self):
+        """Subsystems that cannot be made anew on the way: as those that fail."""
+        fault = Fault("native", "throw", "constructor", ranks=1, place="all")
+        fifth = model(fault).replace("rank: -1", "rank: -1, instance: 5")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.yaml").write_text(fifth)
+            ended = watch([PROGRAM, "run", "model.yaml", "-cosim_step", "0.01", "-cosim_forget", "20"], folder,
+                          os.environ)
+        self.assertEqual((ended.code, len(ended.errors), ended.status, ended.rows), (2, 1, "failed", 21), ended.output)
+
+
+    def test_made_on_one_rank(self):
+        """One that the first rank only asks, and the last cannot make: the first does not wait."""
+        fault = Fault("native", "throw", "constructor")
+        second = model(fault).replace("rank: -1", "rank: -1, instance: 2")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model.yaml").write_text(second)
+            ended = watch(["mpirun", "--oversubscribe", "-n", "2", PROGRAM, "run", "model.yaml", "-cosim_step", "0.01"],
+                          folder, os.environ)
+        self.assertEqual((ended.code, len(ended.errors)), (2, 1), ended.output)
+
+
 class Traps(unittest.TestCase):
     """-fp_trap, in equations and in what the program computes itself, is one line and exit code 1."""
 

@@ -32,7 +32,7 @@ class BrokenFiles : public ResultsFixture {
 
   /// Puts another dataset in the place of `name`.
   void replace(const char* name, hid_t type, std::vector<hsize_t> shape, bool sparse = false) {
-    const Hdf5Properties access = plain_file_access();
+    const Hdf5Properties access = file_access();
     const Hdf5File file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access));
     H5Ldelete(file, name, H5P_DEFAULT);
     const Hdf5Properties creation(H5Pcreate(H5P_DATASET_CREATE));

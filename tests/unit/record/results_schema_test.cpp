@@ -129,7 +129,7 @@ herr_t take_object(hid_t file, const char* name, const H5O_info_t*, void* types)
 
 /// Everything that is in a file.
 Types types_of_file(const std::filesystem::path& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   Types types;
   H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, take_object, &types);

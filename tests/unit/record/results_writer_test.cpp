@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 std::vector<double> read_numbers(const fs::path& path, const char* dataset_path,
                                  std::vector<hsize_t> expected_shape) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   const Hdf5Dataset dataset(H5Dopen2(file, dataset_path, H5P_DEFAULT));
   const Hdf5Dataspace space(H5Dget_space(dataset));
@@ -247,7 +247,7 @@ TEST(ResultsWriter, LeavesOutWhatIsNotRecorded) {
   run.append(writer, 1);
   writer.close(RunStatus::interrupted, run.costs());
   if (world_rank() == 0) {
-    const Hdf5Properties access = plain_file_access();
+    const Hdf5Properties access = file_access();
     const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
     EXPECT_GT(H5Lexists(file, "outputs", H5P_DEFAULT), 0);
     EXPECT_EQ(H5Lexists(file, "states", H5P_DEFAULT), 0);

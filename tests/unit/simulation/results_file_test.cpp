@@ -55,7 +55,7 @@ std::vector<double> numbers(hid_t file, const std::string& path) {
 }
 
 Hdf5File opened(const std::string& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   return Hdf5File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
 }
 
