@@ -51,7 +51,7 @@ void write_eigenvalues(hid_t file, const Modes& modes) {
 
 /// Of what is no linear system itself.
 void refuse_replacing_others(const fs::path& path) {
-  const Hdf5Properties access = plain_file_access();
+  const Hdf5Properties access = file_access();
   std::error_code error;
   if (!fs::exists(path, error)) return;
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
