@@ -11,7 +11,6 @@
 #include "cli/output_file.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
-#include "files/whole_file.hpp"
 #include "simulation/linear_system.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "concord/errors.hpp"
+#include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
 
 namespace concord {

@@ -14,7 +14,7 @@
 #include "cli/trace_file.hpp"
 #include "cli/written_files.hpp"
 #include "concord/errors.hpp"
-#include "files/whole_file.hpp"
+#include "files/hdf5_io.hpp"
 #include "record/results_schema.hpp"
 #include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"

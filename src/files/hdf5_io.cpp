@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "concord/errors.hpp"
 #include "files/ordered_file.hpp"
 #include "files/whole_file.hpp"
 #include "support/hdf5_error.hpp"
@@ -141,6 +142,14 @@ bool is_hdf5_file(const std::filesystem::path& path) try {
   }
 } catch (const std::system_error& failure) {
   throw Hdf5SystemError(failure.code().message());
+}
+
+void refuse_replacing_hdf5(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || !is_hdf5_file(path)) return;
+  throw InputError("'" + path.string() +
+                   "' holds results, a checkpoint or other data in HDF5; it was left untouched: "
+                   "choose another file, or move it away");
 }
 
 Hdf5File file_in_memory() {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "files/whole_file.hpp"
+#include "files/hdf5_io.hpp"
 
 namespace concord {
 namespace {

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -62,22 +60,6 @@ void sync_folder_of(const fs::path& path) {
 
 fs::path unfinished_name(const fs::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".new");
-}
-
-void refuse_replacing_hdf5(const fs::path& path) {
-  constexpr std::streamoff behind_header = 512;  // of a checkpoint
-  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return;
-  std::ifstream file(path, std::ios::binary);
-  for (const std::streamoff at : {std::streamoff{0}, behind_header}) {
-    std::string found(signature.size(), ' ');
-    if (file.seekg(at) && file.read(found.data(), std::ssize(found)) && found == signature)
-      throw InputError("'" + path.string() +
-                       "' holds results, a checkpoint or other data in HDF5; it was left "
-                       "untouched: choose another file, or move it away");
-    file.clear();
-  }
 }
 
 void replace_file(const fs::path& path, std::span<const std::byte> bytes) {

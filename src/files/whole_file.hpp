@@ -50,10 +50,6 @@ void sync_folder_of(const std::filesystem::path& path);
 /// A hidden neighbour of `path`.
 std::filesystem::path unfinished_name(const std::filesystem::path& path);
 
-/// Throws InputError where there is a file of HDF5, as results and checkpoints are, in whose place
-/// something else is to be written.
-void refuse_replacing_hdf5(const std::filesystem::path& path);
-
 /// These bytes in place of what is there, if anything; a std::system_error or filesystem_error
 /// leaves that as it was.
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/whole_file.hpp"
+#include "files/hdf5_io.hpp"
 #include "network/placement/placement.hpp"
 #include "simulation/initial_values.hpp"
 #include "simulation/order_trial.hpp"

@@ -27,19 +27,6 @@ std::vector<double> shares_of(const CollocationNodes& nodes) {
   return shares;
 }
 
-/// The nodes, and both ends.
-std::vector<double> row_shares(const CollocationNodes& nodes) {
-  std::vector<double> shares = shares_of(nodes);
-  shares.insert(shares.begin(), 0.0);
-  return shares;
-}
-
-std::vector<double> means_of(const std::vector<double>& shares) {
-  const Eigen::VectorXd means = mean_weights(
-      Eigen::Map<const Eigen::VectorXd>(shares.data(), static_cast<Eigen::Index>(shares.size())));
-  return {means.begin(), means.end()};
-}
-
 }  // namespace
 
 CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family,
@@ -53,17 +40,9 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       guess_(subsystems, nodes_),
       sweeps_(method.tolerance.relative, method.max_it),
       error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
+      at_nodes_(subsystems, nodes_),
       shares_(shares_of(nodes_)),
-      row_shares_(row_shares(nodes_)),
-      row_weights_(means_of(row_shares_)),
-      row_counts_(row_shares_.size(), 0.0),
-      input_rows_(row_shares_.size(), std::vector<Sample>(subsystems.n_inputs())),
-      output_rows_(row_shares_.size(), std::vector<Sample>(subsystems.n_outputs())),
-      missed_(subsystems.connected_inputs().size()),
-      inside_{row_shares_, row_weights_, row_counts_, input_rows_, output_rows_, missed_, true},
-      ways_(subsystems.n_own()) {
-  std::ranges::copy(nodes_.weights(), row_counts_.begin() + 1);
-}
+      ways_(subsystems.n_own()) {}
 
 void CollocationCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
@@ -137,19 +116,6 @@ std::vector<IntegratedWay> CollocationCoupling::ways() {
   return result;
 }
 
-/// At the end as the subsystems are there.
-void CollocationCoupling::fill_rows(const CommunicationPoint& point, const Trial& trial) {
-  input_rows_.front() = point.inputs;
-  output_rows_.front() = point.outputs;
-  for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
-    const auto row = static_cast<std::size_t>(i) + 1;
-    std::ranges::copy(system_.inputs_at(i), input_rows_[row].begin());
-    std::ranges::copy(system_.outputs_at(i), output_rows_[row].begin());
-  }
-  input_rows_.back() = trial.inputs;
-  output_rows_.back() = trial.outputs;
-}
-
 /// Those of the best polynomials that are known, until the subsystems stand there.
 void CollocationCoupling::guess_end_inputs(const CommunicationPoint& point, Trial& trial) const {
   const NodeSystem& best = error_.looked() ? error_.finer() : system_;
@@ -164,7 +130,7 @@ Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPo
                                     Trial& trial) {
   guess_end_inputs(point, trial);
   set_curves(step, point, trial);
-  if (error_.looked()) error_.compare_inputs(trial.polynomials, step.size(), missed_);
+  if (error_.looked()) error_.compare_inputs(trial.polynomials, step.size(), at_nodes_.missed());
   const Outcome followed = subsystems_.follow(step, trial.polynomials, ways());
   CommunicationPointEvaluation evaluation(subsystems_);
   const Outcome at_end =
@@ -197,7 +163,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
     report.status = CouplingStatus::failed;
     return report;
   }
-  fill_rows(point, trial);
+  at_nodes_.fill(system_, point, trial);
   if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step.size(), trial.outputs);
     report.error_order = nodes_.order();
@@ -208,7 +174,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
 void CollocationCoupling::tell_inside(std::span<PassedPoint> points) {
   if (!rows_)
     rows_.emplace(subsystems_, nodes_, SolverOptions{prefix(nodes_.family()), solver_rtol});
-  if (rows_->find(system_, step_, input_rows_.back(), points)) return;
+  if (rows_->find(system_, step_, at_nodes_.all().inputs.back(), points)) return;
   const auto failure = agree_on_text(subsystems_.comm(), rows_->failure());
   throw SimulationError("t = " + short_number(step_.end) +
                         " s: rows inside the macro-step cannot be found, " +
@@ -232,8 +198,7 @@ std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
 }
 
 void CollocationCoupling::io(Archive& archive) {
-  CONCORD_MEMBERS(archive, consistent_, system_, guess_, sweeps_, error_);
-  CONCORD_MEMBERS_PER(archive, Per::connected, missed_);
+  CONCORD_MEMBERS(archive, consistent_, system_, guess_, sweeps_, error_, at_nodes_);
 }
 
 }  // namespace concord

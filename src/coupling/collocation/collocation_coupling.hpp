@@ -9,6 +9,7 @@
 #include "coupling/collocation/collocation_rows.hpp"
 #include "coupling/collocation/collocation_sweeps.hpp"
 #include "coupling/collocation/input_curves.hpp"
+#include "coupling/collocation/node_rows.hpp"
 #include "coupling/coupling.hpp"
 #include "coupling/points/consistent_inputs.hpp"
 
@@ -26,7 +27,7 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
                        Trial& trial) override;
   void commit(const CommunicationPoint& point) override { error_.commit(point); }
   void restart(CommunicationPoint& point) override;
-  const InsideRows* inside() const override { return &inside_; }
+  const InsideRows* inside() const override { return &at_nodes_.all(); }
   bool tells_inside() const override { return true; }
   void tell_inside(std::span<PassedPoint> points) override;
   CarriesErrors* carries_errors() override { return this; }
@@ -45,7 +46,6 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
                                           NodeSystem::Derivatives derivatives,
                                           CouplingReport& report);
   std::vector<IntegratedWay> ways();
-  void fill_rows(const CommunicationPoint& point, const Trial& trial);
   void guess_end_inputs(const CommunicationPoint& point, Trial& trial) const;
   void set_curves(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   Outcome follow(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
@@ -60,12 +60,9 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   CollocationSweeps sweeps_;
   CollocationError error_;
   std::optional<CollocationRows> rows_;  ///< made when it is first asked for
-  MacroStep step_;                       ///< of the last solve
-  std::vector<double> shares_;           ///< on the way
-  std::vector<double> row_shares_, row_weights_, row_counts_;
-  std::vector<std::vector<Sample>> input_rows_, output_rows_;
-  std::vector<double> missed_;  ///< of connected inputs, by the curves of the last look
-  InsideRows inside_;
+  NodeRows at_nodes_;
+  MacroStep step_;              ///< of the last solve
+  std::vector<double> shares_;  ///< on the way
   std::vector<Eigen::MatrixXd> ways_;
   std::optional<std::string> unhandled_;  ///< an event of a subsystem of this rank
 };

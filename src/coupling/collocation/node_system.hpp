@@ -61,12 +61,8 @@ class NodeSystem {
     return to_end_[0] * begin_input(j) + to_end_.tail(nodes_.count()).dot(inputs(j));
   }
   /// Of this rank, at a node.
-  std::span<const Sample> inputs_at(Eigen::Index node) const {
-    return inputs_[static_cast<std::size_t>(node)];
-  }
-  std::span<const Sample> outputs_at(Eigen::Index node) const {
-    return outputs_[static_cast<std::size_t>(node)];
-  }
+  std::span<const Sample> inputs_at(std::size_t node) const { return inputs_[node]; }
+  std::span<const Sample> outputs_at(std::size_t node) const { return outputs_[node]; }
 
   PetscInt linear_iterations() const { return system_.iterations(); }
   /// What failed on this rank, if a subsystem did.

@@ -226,7 +226,9 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
   agree_on_largest(subsystems_.comm(), largest);
   if (!propagation_->advance(point, interval_.span(), disturbance_, coupling)) {
     const auto failure = agree_on_text(subsystems_.comm(), propagation_->failure());
-    lose(failure.value_or("its linear system could not be solved; try another -missiles_pc_type"));
+    lose(failure.value_or("its linear system could not be solved; try another -" +
+                          std::string(at_nodes_ ? "gauss_pc_type or -radau" : "missiles") +
+                          "_pc_type"));
     return no_number;
   }
   undecided_.judge(holds_, propagation_.get());
