@@ -153,6 +153,18 @@ class Happening(Models):
             np.testing.assert_allclose(run.outputs["a.x"][-1], exact, rtol=1e-8)
             np.testing.assert_allclose(run.outputs["b.z"][-1], exact, rtol=3e-2)
 
+    def test_a_jump_that_is_found_a_little_early_is_not_taken_back(self):
+        """mod jumps where 2*x + t is whole to 1e-12, and goes on less steeply."""
+        for k in (1.385, 1.422, 1.496):
+            path = self.model(f'{{states: {{x: -0.055}}, derivatives: {{x: "mod(2*x + t, 1) - {k}*x + 0.03"}}, '
+                              "outputs: {x: x}}",
+                              "{inputs: {u: 0}, states: {z: 0}, derivatives: {z: u - z}, outputs: {z: z}}",
+                              "a.x -> b.u", stop=3)
+            exact = simulate(path, "-cosim_type", "monolithic", "-cosim_step", 0.1, "-subsystem_rtol", 1e-11)
+            run = simulate(path, "-cosim_type", "gauss")
+            for name in ("a.x", "b.z"):
+                self.assertAlmostEqual(run.outputs[name][-1], exact.outputs[name][-1], delta=1e-4)
+
     def test_no_event_is_smooth(self):
         path = self.model('{states: {x: 0}, derivatives: {x: "no_event(t > 0.5 ? 1 : 0)"}, '
                           "outputs: {x: x}}")

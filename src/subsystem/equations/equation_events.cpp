@@ -284,6 +284,19 @@ bool EquationEvents::is_at_zero(std::size_t i, const EventPoint& point) const {
          std::abs(z_[i].value) <= z_[i].rounding + nearness(i, point) + doubts_[i];
 }
 
+/// Of an indicator, the one that would take its relation's change back.
+std::size_t EquationEvents::opposite(std::size_t i) const {
+  switch (watched_[i].side) {
+    case Watched::Side::below:
+      return i + 1;
+    case Watched::Side::above:
+      return i - 1;
+    case Watched::Side::relation:
+      break;
+  }
+  return i;
+}
+
 double EquationEvents::changed(const Watched& watched) const {
   const double now = mode(watched.relation), left = sides_[2 * watched.relation];
   switch (watched.side) {
@@ -322,7 +335,8 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
     if (!first || !(is_beyond(i, point) || will)) continue;
     mode(watched.relation) = changed(watched);
     const double away = std::abs(z_[i].value), exact = nearness(i, point);
-    now_.widths[i] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;
+    now_.widths[i] = 0.0;
+    now_.widths[opposite(i)] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;
   }
   bool any = false;
   for (std::size_t i = 0; i < relations_.size(); ++i) {

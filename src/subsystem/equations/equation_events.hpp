@@ -121,6 +121,7 @@ class EquationEvents {
   bool is_beyond_at_zero(const Watched& watched) const;
   bool is_beyond(std::size_t i, const EventPoint& point) const;
   bool changes(std::size_t indicator, const EventPoint& point) const;
+  std::size_t opposite(std::size_t i) const;
   double changed(const Watched& watched) const;
   void evaluate_whens(const EventPoint& point, std::span<const double> x);
   bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
