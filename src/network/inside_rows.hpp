@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "concord/polynomial.hpp"
+#include "signal/lagrange.hpp"
 
 namespace concord {
 
@@ -23,15 +24,10 @@ struct InsideRows {
   std::size_t count() const { return shares.size(); }
 
   static constexpr std::size_t most = 8;
-  /// What values at the points count for at the share s: Lagrange's polynomials.
+  /// What values at the points count for at the share s.
   std::array<double, most> at(double s) const {
     std::array<double, most> result{};
-    for (std::size_t p = 0; p < count(); ++p) {
-      result[p] = 1.0;
-      for (std::size_t q = 0; q < count(); ++q) {
-        result[p] *= q == p ? 1.0 : (s - shares[q]) / (shares[p] - shares[q]);
-      }
-    }
+    find_lagrange_weights(shares, s, result);
     return result;
   }
 

@@ -1,21 +1,15 @@
 """A few of the calls that table.py lets fail one by one, and chains of kills, one more write into each."""
 import random
-import tempfile
 import unittest
-from pathlib import Path
 
+from concord_runs import ModelTest
 from injection import FAILURES, KILLS, Injection, Stage
 from scenes import scenes
 
 SEED = 45
 
 
-class InjectedTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class InjectedTest(ModelTest):
     def stage(self, name):
         return Stage(scenes(self.folder)[name], self.folder)
 

@@ -187,13 +187,15 @@ class AtNodes(unittest.TestCase):
     as the run goes."""
     MODELS = ("held_connection_0", "late_step_1", "periods_0", "spike_back_1", "two_gusts_0")
     RUNS = (("gauss", 0), ("gauss", 501), ("radau", 501))
+    # Of a spike between two rows these do not show what the estimate tells.
+    NARROW_RUNS = (("gauss", 0), ("radau", 0))
 
     def test_models(self):
         chosen = [c for c in cases(names=self.MODELS) if c.name in self.MODELS]
         self.assertEqual(len(chosen), len(self.MODELS))
         for made in chosen:
             truth = Truth(made)
-            for kind, rows in self.RUNS:
+            for kind, rows in self.NARROW_RUNS if made.name == "spike_back_1" else self.RUNS:
                 with self.subTest(model=made.name, kind=kind, rows=rows):
                     found = judged(made, truth, None, rows, 60.0, ("-cosim_type", kind))
                     print(f"{made.name:20}{kind:6}{rows:4} {found.verdict:6} true {found.true:.1e}, "

@@ -20,11 +20,10 @@ constexpr const char* prefix(NodeFamily family) {
   return family == NodeFamily::gauss ? "gauss_" : "radau_";
 }
 
-/// The nodes, and the end.
-std::vector<double> shares_of(const CollocationNodes& nodes) {
-  std::vector<double> shares(nodes.shares().begin(), nodes.shares().end());
-  if (nodes.family() == NodeFamily::gauss) shares.push_back(1.0);
-  return shares;
+/// Behind the begin of the macro-step.
+std::vector<double> shares_of_way(const CollocationNodes& nodes) {
+  const Eigen::VectorXd shares = nodes.with_ends();
+  return {shares.begin() + 1, shares.end()};
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       sweeps_(method.tolerance.relative, method.max_it),
       error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
       at_nodes_(subsystems, nodes_),
-      shares_(shares_of(nodes_)),
+      shares_(shares_of_way(nodes_)),
       ways_(subsystems.n_own()) {}
 
 void CollocationCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {

@@ -2,6 +2,7 @@
 
 #include <petscdt.h>
 
+#include "signal/lagrange.hpp"
 #include "support/petsc.hpp"
 
 namespace concord {
@@ -49,19 +50,23 @@ CollocationNodes::CollocationNodes(NodeFamily family, int count)
   for (Eigen::Index i = 0; i < shares_.size(); ++i) inside_.row(i) = up_to(shares_[i]);
 }
 
-Eigen::VectorXd with_begin(const CollocationNodes& nodes) {
-  Eigen::VectorXd shares(nodes.count() + 1);
-  shares << 0.0, nodes.shares();
+Eigen::VectorXd CollocationNodes::with_begin() const {
+  Eigen::VectorXd shares(count() + 1);
+  shares << 0.0, shares_;
+  return shares;
+}
+
+Eigen::VectorXd CollocationNodes::with_ends() const {
+  if (family_ == NodeFamily::radau) return with_begin();
+  Eigen::VectorXd shares(count() + 2);
+  shares << 0.0, shares_, 1.0;
   return shares;
 }
 
 Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s) {
-  Eigen::VectorXd weights = Eigen::VectorXd::Ones(points.size());
-  for (Eigen::Index j = 0; j < points.size(); ++j) {
-    for (Eigen::Index i = 0; i < points.size(); ++i) {
-      weights[j] *= i == j ? 1.0 : (s - points[i]) / (points[j] - points[i]);
-    }
-  }
+  const auto count = static_cast<std::size_t>(points.size());
+  Eigen::VectorXd weights(points.size());
+  find_lagrange_weights({points.data(), count}, s, {weights.data(), count});
   return weights;
 }
 

@@ -22,7 +22,10 @@ class CollocationNodes {
   int order() const { return order_; }
   NodeFamily family() const { return family_; }
 
-  const Eigen::VectorXd& shares() const { return shares_; }        ///< c
+  const Eigen::VectorXd& shares() const { return shares_; }  ///< c
+  /// The begin of the macro-step, and the nodes; and its end, which is a node of Radau's.
+  Eigen::VectorXd with_begin() const;
+  Eigen::VectorXd with_ends() const;
   const Eigen::MatrixXd& coefficients() const { return inside_; }  ///< A
   const Eigen::VectorXd& weights() const { return weights_; }      ///< b
 
@@ -37,9 +40,6 @@ class CollocationNodes {
   Eigen::VectorXd shares_, weights_;
   Eigen::MatrixXd inside_;
 };
-
-/// The begin of the macro-step, and the nodes, as shares of it.
-Eigen::VectorXd with_begin(const CollocationNodes& nodes);
 
 /// l_j(s) of any points.
 Eigen::VectorXd lagrange_weights(const Eigen::VectorXd& points, double s);

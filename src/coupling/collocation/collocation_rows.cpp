@@ -16,14 +16,9 @@ int enough_nodes(const CollocationNodes& nodes) {
 
 CollocationRows::CollocationRows(RankNetwork& subsystems, const CollocationNodes& nodes,
                                  const SolverOptions& options)
-    : subsystems_(subsystems), finer_(subsystems, nodes, enough_nodes(nodes), options) {
-  const Eigen::VectorXd& inner = finer_.nodes().shares();
-  const bool with_end = nodes.family() == NodeFamily::radau;
-  shares_.resize(inner.size() + (with_end ? 1 : 2));
-  shares_[0] = 0.0;
-  shares_.segment(1, inner.size()) = inner;
-  shares_[shares_.size() - 1] = 1.0;
-}
+    : subsystems_(subsystems),
+      finer_(subsystems, nodes, enough_nodes(nodes), options),
+      shares_(finer_.nodes().with_ends()) {}
 
 bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, std::span<PassedPoint> points) {

@@ -9,7 +9,7 @@ FinerNodes::FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, 
       system_(subsystems, nodes_, options),
       of_slopes_(coarse.count(), nodes_.count()),
       of_inputs_(coarse.count() + 1, nodes_.count()) {
-  const Eigen::VectorXd shares = with_begin(coarse);
+  const Eigen::VectorXd shares = coarse.with_begin();
   for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
     of_slopes_.col(i) = coarse.at(nodes_.shares()[i]);
     of_inputs_.col(i) = lagrange_weights(shares, nodes_.shares()[i]);

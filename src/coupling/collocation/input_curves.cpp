@@ -8,14 +8,6 @@ namespace {
 
 constexpr Eigen::Index most_powers = 6;
 
-Eigen::VectorXd with_ends(const CollocationNodes& nodes) {
-  const Eigen::VectorXd& c = nodes.shares();
-  const Eigen::Index inside = nodes.family() == NodeFamily::radau ? c.size() - 1 : c.size();
-  Eigen::VectorXd shares(inside + 2);
-  shares << 0.0, c.head(inside), 1.0;
-  return shares;
-}
-
 /// Of p(s) = p(0) + (p(1) - p(0)) s + s (1 - s) q(s), q by least squares.
 Eigen::MatrixXd coefficients_by_values(const Eigen::VectorXd& shares,
                                        const Eigen::VectorXd& weights) {
@@ -46,7 +38,7 @@ Eigen::MatrixXd coefficients_by_values(const Eigen::VectorXd& shares,
 }  // namespace
 
 InputCurves::InputCurves(const CollocationNodes& nodes)
-    : shares_(with_ends(nodes)), coefficients_(coefficients_by_values(shares_, nodes.weights())) {}
+    : shares_(nodes.with_ends()), coefficients_(coefficients_by_values(shares_, nodes.weights())) {}
 
 Eigen::VectorXd InputCurves::values(double begin, const Eigen::VectorXd& at_nodes,
                                     double end) const {

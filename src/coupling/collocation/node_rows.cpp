@@ -5,25 +5,16 @@
 namespace concord {
 namespace {
 
-std::vector<double> nodes_and_ends(const CollocationNodes& nodes) {
-  std::vector<double> shares{0.0};
-  shares.insert(shares.end(), nodes.shares().begin(), nodes.shares().end());
-  if (nodes.family() == NodeFamily::gauss) shares.push_back(1.0);
-  return shares;
-}
-
-std::vector<double> means_of(const std::vector<double>& shares) {
-  const Eigen::VectorXd means = mean_weights(
-      Eigen::Map<const Eigen::VectorXd>(shares.data(), static_cast<Eigen::Index>(shares.size())));
-  return {means.begin(), means.end()};
+std::vector<double> numbers(const Eigen::VectorXd& values) {
+  return {values.begin(), values.end()};
 }
 
 }  // namespace
 
 NodeRows::NodeRows(const RankNetwork& subsystems, const CollocationNodes& nodes)
     : count_(static_cast<std::size_t>(nodes.count())),
-      shares_(nodes_and_ends(nodes)),
-      weights_(means_of(shares_)),
+      shares_(numbers(nodes.with_ends())),
+      weights_(numbers(mean_weights(nodes.with_ends()))),
       counts_(shares_.size(), 0.0),
       inputs_(shares_.size(), std::vector<Sample>(subsystems.n_inputs())),
       outputs_(shares_.size(), std::vector<Sample>(subsystems.n_outputs())),

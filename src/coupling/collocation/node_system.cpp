@@ -18,7 +18,7 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
       system_(subsystems, constraints_, static_cast<int>(nodes.count()), options),
       inputs_(count(), std::vector<Sample>(subsystems.n_inputs())),
       outputs_(count(), std::vector<Sample>(subsystems.n_outputs())),
-      to_end_(lagrange_weights(with_begin(nodes), 1.0)),
+      to_end_(lagrange_weights(nodes.with_begin(), 1.0)),
       begin_inputs_(subsystems.n_inputs()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()) {
