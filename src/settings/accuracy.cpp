@@ -61,15 +61,19 @@ constexpr std::array of_method = {
 };
 
 /// In the order in which methods reach an accuracy with the least work; where order 6 pays, it goes
-/// before.
-constexpr std::array by_work = {"jfm", "missiles", "gauss_seidel", "jacobi"};
+/// before `jfm`.
+constexpr std::array by_work = {"gauss", "jfm", "missiles", "gauss_seidel", "jacobi"};
 constexpr std::array reasons_by_work = {
+    "order 8 by one pass over four nodes, where no inputs are held and nothing is repeated",
     "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
     "order 4 with one integration per macro-step, which nobody has to repeat",
     "nothing is repeated, and what runs later knows what ran before",
     "nothing is repeated, and inputs are held, which is all that some subsystem takes"};
 static_assert(by_work.size() == reasons_by_work.size());
 constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
+
+/// From macro-step to macro-step, which the run goes by where it is given their size.
+constexpr auto of_given_steps = std::span(by_work).subspan<1>();
 
 /// With a step control of their own.
 constexpr std::array of_high_order = {"jfm", "missiles", "jfm6", "missiles6", "gauss", "radau"};
@@ -119,7 +123,59 @@ const Method& preset_of(std::string_view type) {
                        [&](const Method& one) { return one.type == type; });
 }
 
+/// Options of what collocation does without.
+bool asks_for_what_has_no_nodes() {
+  constexpr std::array prefixes = {"snes_", "missiles_"};
+  constexpr std::array of_integrators = {"_integrator", "_rtol", "_atol"};
+  const auto subsystems = options::given("subsystem_");
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [](const char* prefix) { return !options::given(prefix).empty(); }) ||
+         std::any_of(subsystems.begin(), subsystems.end(), [&](const std::string& name) {
+           return std::any_of(of_integrators.begin(), of_integrators.end(),
+                              [&](const char* ending) { return name.ends_with(ending); });
+         });
+}
+
+/// Nodes' systems are dense, of as many states or inputs times nodes.
+constexpr std::size_t most_at_nodes = 40;
+
+/// Why the subsystem would lose by collocation what others gain; empty where it doesn't.
+std::string loss_at_nodes(const SubsystemEntry& entry) {
+  const SubsystemDescription& description = entry.description;
+  const std::string who = "subsystem '" + description.name + "' ";
+  if (entry.fmu != nullptr) return who + "is an FMU, which may want an event after each step";
+  if (is_group(description)) return who + "is integrated at a pace of its own";
+  const std::size_t size = std::max(description.states.size(), description.inputs.size());
+  if (size <= most_at_nodes) return "";
+  return who + "has " + std::to_string(size) + " states or inputs, for which systems at nodes, " +
+         "that are dense, pay up to " + std::to_string(most_at_nodes);
+}
+
+std::vector<std::string> losses_at_nodes(const Model& model) {
+  std::vector<std::string> result;
+  if (!is_coupled(model)) result.push_back("nothing is coupled, and integrators go by themselves");
+  for (const ConnectionEntry& connection : model.connections) {
+    if (connection.held)
+      result.push_back("what the connection " + connection.from + " -> " + connection.to +
+                       " holds is of order 1 under any method");
+  }
+  for (const SubsystemEntry& entry : model.subsystems) {
+    if (std::string loss = loss_at_nodes(entry); !loss.empty()) result.push_back(std::move(loss));
+  }
+  return result;
+}
+
+/// Why -cosim_accuracy doesn't choose the preset for this model.
+std::vector<std::string> reasons_not_for(const Method& preset, const Model& model) {
+  auto missing = missing_capabilities(preset, model);
+  return missing.empty() && preset.solve.at_nodes ? losses_at_nodes(model) : missing;
+}
+
 bool is_wanted(const Method& method, Order order, const Model& model) {
+  if (method.solve.at_nodes) {
+    return order == Order::by_type && !asks_for_what_has_no_nodes() &&
+           losses_at_nodes(model).empty();
+  }
   return !method.hold.ends_with_curvature() || order == Order::six ||
          (order != Order::four && quintic_pays(method) && !model.stiff.value_or(false));
 }
@@ -133,10 +189,10 @@ std::string reason_against(std::string_view type, const std::vector<std::string>
 
 /// "jfm: subsystem 'x' offers no rollback; missiles: ...": of those that would go before.
 std::string reasons_against_better(std::string_view chosen, const Model& model) {
-  const auto at = std::find(by_work.begin(), by_work.end(), chosen);
-  if (at == by_work.end()) return "";
+  const auto at = std::find(of_given_steps.begin(), of_given_steps.end(), chosen);
+  if (at == of_given_steps.end()) return "";
   std::vector<std::string> reasons;
-  for (const std::string_view type : std::span(by_work.begin(), at)) {
+  for (const std::string_view type : std::span(of_given_steps.begin(), at)) {
     const auto missing = missing_capabilities(preset_of(type), model);
     if (!missing.empty()) reasons.push_back(reason_against(type, missing));
   }
@@ -176,8 +232,8 @@ void choose_method(Settings& settings, const Model& model) {
     choose_among(for_lone_fmus, settings, model);
     return;
   }
-  std::vector<const char*> types(by_work_of_order_six.begin(), by_work_of_order_six.end());
-  types.insert(types.end(), by_work.begin(), by_work.end());
+  std::vector<const char*> types(by_work.begin(), by_work.end());
+  types.insert(types.begin() + 1, by_work_of_order_six.begin(), by_work_of_order_six.end());
   choose_among(types, settings, model);
 }
 
@@ -210,7 +266,7 @@ std::string rounded(double error) {
 RecommendedMethod recommended_method(const Model& model) {
   RecommendedMethod result;
   for (std::size_t i = 0; i < by_work.size(); ++i) {
-    const auto missing = missing_capabilities(preset_of(by_work[i]), model);
+    const auto missing = reasons_not_for(preset_of(by_work[i]), model);
     if (missing.empty()) {
       result.type = by_work[i];
       result.why = reasons_by_work[i];
@@ -243,7 +299,7 @@ void choose_what_runs(Settings& settings, const Model& model) {
   if (has_lone_fmus(model)) {
     choose_among(for_lone_fmus, settings, model);
   } else if (!can_run(settings.method, model)) {
-    choose_among(by_work, settings, model);
+    choose_among(of_given_steps, settings, model);
   }
 }
 

@@ -9,6 +9,9 @@ namespace {
 /// Of so many macro-steps without step control one is looked at.
 constexpr int one_in = 4;
 
+/// Errors above this, in tolerances, make the next macro-step shorter.
+constexpr double shortens = 0.05;
+
 }  // namespace
 
 CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
@@ -21,6 +24,8 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       seen_errors_(subsystems.n_states()),
       state_noise_(subsystems.n_states()),
       output_noise_(subsystems.n_outputs()),
+      rounding_(subsystems.n_own()),
+      no_inputs_(subsystems.connected_inputs().size()),
       states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
       outputs_(subsystems, method.adapt_tolerance, nodes.order()),
       x_(subsystems.n_states()) {}
@@ -34,13 +39,20 @@ bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
   return true;
 }
 
-void CollocationError::see_noise(std::size_t k, const NodeBlock& block) {
-  const Eigen::VectorXd terms = block.end_terms();
-  const Eigen::VectorXd of_outputs = block.outputs_by_terms(terms);
-  std::ranges::transform(terms, state_noise_.begin() + subsystems_.states_of(k).first,
-                         ErrorNorm::rounding);
-  std::ranges::transform(of_outputs, output_noise_.begin() + subsystems_.outputs_of(k).first,
-                         ErrorNorm::rounding);
+/// Rounding of equations goes the way that errors go: what it makes of one state becomes others',
+/// in other subsystems as well.
+void CollocationError::find_noise() {
+  NodeSystem& system = finer_.system();
+  for (const std::size_t k : subsystems_.all()) rounding_[k] = system.block(k).rounding();
+  if (!system.carry(rounding_, no_inputs_)) return;
+  for (const std::size_t k : subsystems_.all()) {
+    const NodeBlock& block = system.block(k);
+    const Eigen::VectorXd noise =
+        rounding_[k].x.cwiseAbs() + block.end_states().unaryExpr(&ErrorNorm::rounding);
+    std::ranges::copy(noise, state_noise_.begin() + subsystems_.states_of(k).first);
+    std::ranges::copy(block.outputs_by_magnitudes(noise),
+                      output_noise_.begin() + subsystems_.outputs_of(k).first);
+  }
 }
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
@@ -53,7 +65,6 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
     std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
               output_errors_.data() + subsystems_.outputs_of(k).first);
-    see_noise(k, system.block(k));
   }
   return true;
 }
@@ -82,6 +93,15 @@ std::span<const double> CollocationError::find_states() {
 }
 
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
+  std::ranges::fill(state_noise_, 0.0);
+  std::ranges::fill(output_noise_, 0.0);
+  const double worst = in_tolerances(h, outputs);
+  if (!(worst > shortens)) return worst;
+  find_noise();
+  return in_tolerances(h, outputs);
+}
+
+double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {
   return std::max(states_(h, state_errors_, find_states(), state_noise_),
                   outputs_(h, output_errors_, outputs, output_noise_));
 }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coupling/carries_errors.hpp"
 #include "coupling/collocation/finer_nodes.hpp"
 #include "coupling/collocation/state_error_norm.hpp"
 #include "coupling/problem/output_error_norm.hpp"
@@ -45,7 +46,8 @@ class CollocationError {
   void io(Archive& archive);
 
  private:
-  void see_noise(std::size_t k, const NodeBlock& block);
+  void find_noise();
+  double in_tolerances(double h, std::span<const Sample> outputs);
   bool look(const NodeSystem& system, const MacroStep& step);
   std::span<const double> find_states();
 
@@ -57,7 +59,9 @@ class CollocationError {
   double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;                 ///< of states, of that macro-step
-  std::vector<double> state_noise_, output_noise_;  ///< what rounding leaves, at the last look
+  std::vector<double> state_noise_, output_noise_;  ///< what rounding leaves, where that counts
+  std::vector<CarriedError> rounding_;
+  std::vector<double> no_inputs_;  ///< 0 each
   StateErrorNorm states_;
   OutputErrorNorm outputs_;
   std::vector<double> x_;  ///< scratch

@@ -17,6 +17,7 @@ class FinerNodes {
 
   const CollocationNodes& nodes() const { return nodes_; }
   const NodeSystem& system() const { return system_; }
+  NodeSystem& system() { return system_; }
 
  private:
   RankNetwork& subsystems_;

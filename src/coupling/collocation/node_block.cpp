@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "coupling/problem/error_norm.hpp"
 #include "coupling/problem/row_major.hpp"
 #include "signal/smallest_size.hpp"
 
@@ -238,16 +239,26 @@ Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
   return row_major(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;
 }
 
-Eigen::VectorXd NodeBlock::end_terms() const {
-  Eigen::VectorXd terms = end_states().cwiseAbs();
-  for (Eigen::Index s = 0; s < terms.size(); ++s) terms[s] += step_.size() * terms_of_slope(s);
-  return terms;
+CarriedError NodeBlock::rounding() const {
+  const Linearization& last = derivatives_.back();
+  const Eigen::Index n = begin_.size(), m = input_sizes_.size();
+  const Eigen::Index p = index(subsystems_.outputs_of(k_).size());
+  const Eigen::VectorXd x = states_.col(count() - 1).cwiseAbs();
+  CarriedError result;
+  result.x.setZero(n);
+  result.u.setZero(m);
+  result.f.resize(n);
+  for (Eigen::Index s = 0; s < n; ++s) result.f[s] = ErrorNorm::rounding(terms_of_slope(s));
+  result.g = (row_major(last.g_x, p, n).cwiseAbs() * x +
+              row_major(last.g_u, p, m).cwiseAbs() * input_sizes_)
+                 .unaryExpr(&ErrorNorm::rounding);
+  return result;
 }
 
-Eigen::VectorXd NodeBlock::outputs_by_terms(const Eigen::VectorXd& terms) const {
+Eigen::VectorXd NodeBlock::outputs_by_magnitudes(const Eigen::VectorXd& states) const {
   const Linearization& last = derivatives_.back();
   const Eigen::Index outputs = index(subsystems_.outputs_of(k_).size());
-  return row_major(last.g_x, outputs, terms.size()).cwiseAbs() * terms;
+  return row_major(last.g_x, outputs, states.size()).cwiseAbs() * states;
 }
 
 void NodeBlock::io(Archive& archive) {

@@ -73,10 +73,11 @@ class NodeBlock {
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
 
-  /// What states at the end are sums of, which may cancel: |x| + h (|f_x| |x| + |f_u| |u|); and
-  /// what these make of outputs.
-  Eigen::VectorXd end_terms() const;
-  Eigen::VectorXd outputs_by_terms(const Eigen::VectorXd& terms) const;
+  /// What rounding leaves of sums that may cancel: of slopes |f_x| |x| + |f_u| |u|, of outputs
+  /// |g_x| |x| + |g_u| |u|, at the last node.
+  CarriedError rounding() const;
+  /// What errors of the states at the end, of either sign, make of outputs at most.
+  Eigen::VectorXd outputs_by_magnitudes(const Eigen::VectorXd& states) const;
 
   std::size_t fed_count() const { return fed_.size(); }
   const std::optional<std::string>& failure() const { return failure_; }

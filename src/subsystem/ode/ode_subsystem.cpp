@@ -414,7 +414,7 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
   if (handled != nullptr && !handled->what.empty()) return unable();
   if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
   const bool good = model_.aside([&] {
-    if (followed_) weigh_aside(step, inputs);
+    if (followed_ && !now_.x.empty()) weigh_aside(step, inputs);
     if (step.begin != retraced_to_) way_back_->begin(followed_ ? nullptr : integrator_.get());
     retraced_to_ = step.end;
     return way_back_->follow(step, inputs, rhs_.weights(), states) &&
