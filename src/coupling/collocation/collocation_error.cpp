@@ -22,6 +22,7 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
       seen_errors_(subsystems.n_states()),
+      moved_(subsystems.n_states()),
       state_noise_(subsystems.n_states()),
       output_noise_(subsystems.n_outputs()),
       rounding_(subsystems.n_own()),
@@ -63,6 +64,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
     const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
     const Eigen::VectorXd by_errors = better.outputs_by(errors);
     std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
+    std::ranges::copy(better.moved(), moved_.begin() + subsystems_.states_of(k).first);
     std::copy(by_errors.begin(), by_errors.end(),
               output_errors_.data() + subsystems_.outputs_of(k).first);
   }
@@ -102,7 +104,7 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {
-  return std::max(states_(h, state_errors_, find_states(), state_noise_),
+  return std::max(states_(h, {state_errors_, moved_}, find_states(), state_noise_),
                   outputs_(h, output_errors_, outputs, output_noise_));
 }
 

@@ -234,6 +234,11 @@ Eigen::VectorXd NodeBlock::end_errors(const Eigen::VectorXd& begin, const Eigen:
   return begin + step_.size() * (free_ * nodes_.weights());
 }
 
+Eigen::VectorXd NodeBlock::moved() const {
+  if (begin_.size() == 0) return begin_;
+  return (free_ * inside_).cwiseAbs().rowwise().maxCoeff();
+}
+
 Eigen::VectorXd NodeBlock::outputs_by(const Eigen::VectorXd& states) const {
   const Linearization& last = derivatives_.back();
   return row_major(last.g_x, index(subsystems_.outputs_of(k_).size()), states.size()) * states;

@@ -70,6 +70,9 @@ class NodeBlock {
   /// Then what errors of states at the begin become, with errors du of connected inputs.
   Eigen::VectorXd end_errors(const Eigen::VectorXd& begin, const Eigen::VectorXd& du);
 
+  /// How far the last correction moved each state, at the node where it did most.
+  Eigen::VectorXd moved() const;
+
   /// What errors of the states at the end make of outputs, their inputs being right.
   Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
 

@@ -16,8 +16,13 @@ class StateErrorNorm {
 
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);
+  /// One macro-step, of each state: what it is wrong by at the end, and how far polynomials of one
+  /// more node are from its own within.
+  struct Errors {
+    std::span<const double> end, inside;
+  };
   /// The largest; errors up to `noise` are none. Collective.
-  double operator()(double h, std::span<const double> errors, std::span<const double> values,
+  double operator()(double h, const Errors& errors, std::span<const double> values,
                     std::span<const double> noise);
   void commit(std::span<const double> values);
 
