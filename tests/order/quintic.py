@@ -234,7 +234,8 @@ class Order(unittest.TestCase):
 
     def test_accuracy(self):
         for accuracy, options, method in (
-                (1e-4, (), "jfm"), (1e-5, (), "missiles6"), (1e-5, ("-cosim_order", 4), "jfm"),
+                (1e-4, (), "radau"), (1e-5, (), "radau"), (1e-5, ("-cosim_order", 4), "jfm"),
+                (1e-4, ("-missiles_defect", "constant"), "jfm"), (1e-5, ("-missiles_defect", "constant"), "missiles6"),
                 (1e-5, ("-subsystem_linearization", "false"), "jfm"),
                 (1e-3, ("-cosim_order", 6), "missiles6")):
             with self.subTest(accuracy=accuracy, options=options):

@@ -86,9 +86,9 @@ class Study(ModelTest):
 class Recommended(unittest.TestCase):
     def test_check_says_which_and_why(self):
         for options, method, others in (
-                ((), "jfm", ()), (("-subsystem_right_rollback", "false"), "jfm", ()),
+                ((), "radau", ()), (("-subsystem_right_rollback", "false"), "radau", ()),
                 (("-subsystem_rollback", "false", "-subsystem_linearization", "false"), "gauss_seidel",
-                 ("not jfm: ", "not missiles: "))):
+                 ("not radau: ", "not jfm: ", "not missiles: "))):
             with self.subTest(options=options):
                 run = execute("check", TWO_MASS, *options)
                 self.assertIn(f"\nrecommended: {method} (", run.stdout)

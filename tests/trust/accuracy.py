@@ -72,26 +72,26 @@ class Promise(ModelTest):
     """The true error is near the accuracy, and never above three times that."""
 
     def test_examples(self):
-        ratios = []
+        """Where the largest macro-steps, a fiftieth of the experiment, don't leave less."""
+        near = []
         models = {**MODELS, "offset": self.model(OFFSET)}
         for name, model in models.items():
             for accuracy in in_short((1e-4, 1e-3, 1e-5, 1e-6, 1e-7, 1e-8), 2):
                 with self.subTest(model=name, accuracy=accuracy):
                     run = Run(model, "-cosim_accuracy", accuracy)
                     ratio = error(model, run) / accuracy
-                    ratios.append(ratio)
+                    near.append(ratio <= 1 and (ratio >= 0.01 or 0.02 * len(run.sizes) < 4))
                     print(f"{name:16} {accuracy:g}: error/accuracy {ratio:.3f}, "
                           f"{len(run.sizes)} macro-steps")
                     self.assertLess(ratio, 3)
-        ratios = np.array(ratios)
-        self.assertGreaterEqual(np.mean((ratios <= 1) & (ratios >= 0.01)), 0.95)
+        self.assertGreaterEqual(np.mean(near), 0.95)
 
     def test_default(self):
         """Without options it is 1e-4."""
         plain, said = (Run(MODELS["two_mass"], *options) for options in
                        ((), ("-cosim_accuracy", 1e-4)))
         np.testing.assert_array_equal(plain.values, said.values)
-        self.assertIn("0.0001 of each signal's range, by jfm, step control predictor",
+        self.assertIn("0.0001 of each signal's range, by radau, step control predictor",
                       plain.accuracy)
         self.assertIn("; estimated error ", plain.accuracy)
 
@@ -115,7 +115,7 @@ class Choices(ModelTest):
         """What the subsystems can do decides."""
         neither = ("-subsystem_rollback", "false", "-subsystem_linearization", "false")
         for options, chosen in (
-                (("-subsystem_rollback", "false"), "by jfm, step control predictor"),
+                (("-subsystem_rollback", "false"), "by radau, step control predictor"),
                 (("-subsystem_linearization", "false"), "by jfm, step control predictor"),
                 (neither, "by gauss_seidel, macro-steps of 0.002 s; NOT REACHED: estimated error 0."),
                 ((*neither, "-cosim_halving", "none"),

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "signal/smallest_size.hpp"
-
 namespace concord {
 
 StateErrorNorm::StateErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order,
@@ -37,7 +35,8 @@ double StateErrorNorm::operator()(double h, const Errors& errors, std::span<cons
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double magnitude = std::abs(values[i]), most = std::max(largest_[i], magnitude);
     const double size = ranges_ ? ranges_->size(i, most) : most;
-    const double inside = errors.inside[i] * (errors.inside[i] / std::max(size, smallest_size));
+    const double moved = errors.inside[i];
+    const double inside = moved < size ? moved * (moved / size) : moved;
     norm_.add(i, std::max(std::abs(errors.end[i]), inside),
               ranges_ ? ranges_->range(i, values[i]) : magnitude, size, noise[i]);
   }
