@@ -65,4 +65,11 @@ bool ClassModel::set_parameter(std::size_t parameter, double value) {
   return true;
 }
 
+std::optional<double> ClassModel::parameter(std::size_t parameter) {
+  std::optional<double> value;
+  code_.guarded(
+      [&] { value = code_.instance.attr("get")(code_.tunable.at(parameter)).cast<double>(); });
+  return value;
+}
+
 }  // namespace concord::python

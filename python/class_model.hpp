@@ -19,6 +19,7 @@ class ClassModel : public OdeModel {
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
   bool set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override;
 
  private:
   py::object outputs_there(double t, std::span<const double> x, std::span<const double> u) const;

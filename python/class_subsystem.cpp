@@ -193,6 +193,13 @@ Outcome ClassSubsystem::set_parameter(std::size_t parameter, double value) {
   return Outcome::ok;
 }
 
+std::optional<double> ClassSubsystem::parameter(std::size_t parameter) {
+  std::optional<double> value;
+  code_->guarded(
+      [&] { value = code_->instance.attr("get")(code_->tunable.at(parameter)).cast<double>(); });
+  return value;
+}
+
 ClassSubsystem::Memory ClassSubsystem::memory() const {
   Memory result{{}, time_};
   code_->guarded([&] { result.bytes = code_->instance.attr("memory")().cast<std::string>(); });

@@ -21,6 +21,7 @@ class ClassSubsystem : public Subsystem {
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override;
   void save() override { saved_ = memory(); }
   void restore() override { remember(saved_); }
   bool io(Archive& archive) override;

@@ -439,6 +439,7 @@ void define_simulation(py::module_& m) {
       .def("restore", &Held::restore)
       .def("close", &Held::close)
       .def("variables", [](const Held& s) { return s.look().variables(); })
+      .def("parameters", [](const Held& s) { return s.look().parameters(); })
       .def("finished", [](const Held& s) { return s.look().finished(); })
       .def("time", [](const Held& s) { return s.look().time(); })
       .def("stop_time", [](const Held& s) { return s.look().stop_time(); })

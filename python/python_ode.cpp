@@ -22,6 +22,10 @@ bool PythonOde::set_parameter(std::size_t parameter, double value) {
   return true;
 }
 
+std::optional<double> PythonOde::parameter(std::size_t parameter) {
+  return parameters_[py::str(subsystem_->interface.parameters[parameter])].cast<double>();
+}
+
 void PythonOde::call(const py::function& function, const char* what, const char* whose, double t,
                      std::span<const double> x, std::span<const double> u,
                      std::span<double> result) const {

@@ -32,6 +32,7 @@ class PythonOde : public OdeModel {
     call(subsystem_->outputs, "output_values", "outputs", t, x, u, y);
   }
   bool set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override;
 
  private:
   void call(const py::function& function, const char* what, const char* whose, double t,

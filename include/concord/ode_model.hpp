@@ -117,6 +117,9 @@ class OdeModel {
   /// macro-steps. False where the value is refused.
   virtual bool set_parameter(std::size_t /*parameter*/, double /*value*/) { return false; }
 
+  /// The value that this parameter has; none: only what it was set to is known.
+  virtual std::optional<double> parameter(std::size_t /*parameter*/) { return std::nullopt; }
+
   /// Fills the partial derivatives and returns true, or returns false: differences are used.
   virtual bool jacobians(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
                          const Jacobians& /*result*/) {

@@ -54,10 +54,10 @@ using ModelSource = std::function<std::shared_ptr<Model>(const Changes&)>;
 /// A model file (YAML, .ssd or .ssp), of which the text is read once.
 ModelSource model_file(const std::string& path, const Changes& changes = {});
 
-/// An output, input or state that was found by its name: reading it costs no search.
+/// An output, input, state or parameter that was found by its name: reading it costs no search.
 class Variable {
  public:
-  enum class Kind { output, input, state };
+  enum class Kind { output, input, state, parameter };
   Variable() = default;
   Variable(Kind kind, std::size_t index) : kind_(kind), index_(index) {}
   Kind kind() const { return kind_; }
@@ -155,11 +155,16 @@ class Simulation {
   /// "subsystem.variable" of every output, input and state, in this order.
   std::vector<std::string> variables() const;
 
-  /// By "subsystem.variable": the output, else the input, else the state. Throws InputError with
-  /// the nearest name.
+  /// Names of the parameters whose values can be read: "subsystem.parameter" of tunable ones, those
+  /// of systems, and "parameters.g" of the whole model's.
+  std::vector<std::string> parameters() const;
+
+  /// By "subsystem.variable": the output, else the input, else the state, else the parameter.
+  /// Throws InputError with the nearest name.
   Variable variable(const std::string& name) const;
 
-  /// At the communication point. One message where the subsystem is on another rank.
+  /// At the communication point. Throws InputError for a parameter of a subsystem in C++ that does
+  /// not tell what it is (OdeModel::parameter). One message where the subsystem is on another rank.
   double value(Variable variable);
   double value(const std::string& name) { return value(variable(name)); }
   /// Of many with one message.

@@ -279,6 +279,9 @@ class Subsystem {
     return Outcome::failed;
   }
 
+  /// The value that this parameter has; none: not known.
+  virtual std::optional<double> parameter(std::size_t /*parameter*/) { return std::nullopt; }
+
   /// After an `advance` that is kept, before anything happens at its end: where the subsystem has
   /// been on the way, for the record. From `states` at step.begin, with those inputs, to states and
   /// outputs (values) at step.end, as exactly as `advance`. The subsystem stays where it is, and

@@ -34,9 +34,9 @@ class Snapshot:
 class Simulation:
     """A model at work, macro-step by macro-step.
 
-    Values are read and set by "subsystem.variable": outputs, inputs and states are read; inputs
-    that nothing feeds, and parameters, are set, between macro-steps or before the start. Setting
-    one is an event: nothing is interpolated across.
+    Values are read and set by "subsystem.variable": outputs, inputs, states and parameters are
+    read; inputs that nothing feeds, and tunable parameters, are set, between macro-steps or before
+    the start. Setting one is an event: nothing is interpolated across.
 
     Parameters
     ----------
@@ -142,8 +142,15 @@ class Simulation:
         """Names of all outputs, inputs and states, in this order."""
         return self._core.variables()
 
+    @property
+    def parameters(self) -> List[str]:
+        """Names of parameters that can be read: tunable ones of subsystems, which can be set; those
+        of systems and of the whole model ("parameters.g"), from which others follow when the model
+        is read, and which `reset` changes."""
+        return self._core.parameters()
+
     def __contains__(self, name: object) -> bool:
-        return name in self._core.variables()
+        return name in self._core.variables() or name in self._core.parameters()
 
     def __getitem__(self, name: str) -> float:
         return self.values([name])[0].item()

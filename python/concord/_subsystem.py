@@ -233,6 +233,9 @@ class Instance:
             vars(self.object).clear()
             vars(self.object).update(what)
 
+    def get(self, name: str) -> float:
+        return float(getattr(self.object, name))
+
     def set(self, name: str, value: float) -> None:
         """What `__init__` makes of parameters it makes anew, where there is nothing else to lose."""
         before = getattr(self.object, name)

@@ -11,6 +11,7 @@
 
 #include "concord/errors.hpp"
 #include "files/program.hpp"
+#include "files/replaceable.hpp"
 #include "files/whole_file.hpp"
 
 namespace concord {
@@ -53,6 +54,7 @@ void make_picture(const fs::path& path, const std::function<bool(const std::stri
                   const char* else_missing) {
   const fs::path target = link_target(path), unfinished = unfinished_name(target);
   const bool existed = fs::exists(path);
+  require_replaceable(path, FileContent::picture);
   require_writable(path);
   const bool done = draws(unfinished.string());
   std::error_code error;

@@ -124,6 +124,12 @@ void print_without_effect(const Settings& settings) {
   for (const auto& option : idle_options(settings)) {
     std::printf("  without effect        %s\n", option.c_str());
   }
+  if (const std::size_t times = settings.record.grid.outside(); times > 0) {
+    std::printf(
+        "  without effect        %zu of the times of -cosim_output_times: outside the "
+        "experiment\n",
+        times);
+  }
   const auto outside = events_outside(settings);
   if (!outside.empty()) {
     std::printf("  without effect        events at %s: outside the experiment\n",

@@ -11,6 +11,7 @@
 #include "cli/output_file.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
+#include "files/replaceable.hpp"
 #include "simulation/linear_system.hpp"
 #include "support/agreement.hpp"
 #include "support/hdf5_error.hpp"
@@ -48,14 +49,18 @@ void write_eigenvalues(hid_t file, const Modes& modes) {
   }
 }
 
-/// Of what is no linear system itself.
+/// Results and checkpoints stay, too.
 void refuse_replacing_others(const fs::path& path) {
-  const Hdf5Properties access = file_access();
+  require_replaceable(path, FileContent::hdf5);
   std::error_code error;
-  if (!fs::exists(path, error)) return;
+  if (!fs::is_regular_file(path, error) || !is_hdf5_file(path)) return;
+  const Hdf5Properties access = file_access();
   const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   const bool is_system = file && H5Lexists(file, "A", H5P_DEFAULT) > 0;
-  if (!is_system) refuse_replacing_hdf5(path);
+  if (!is_system)
+    throw InputError(in_quotes(path.string()) +
+                     " holds results, a checkpoint or other data in HDF5, and no linear system; it "
+                     "was left untouched: choose another file, or move it away");
 }
 
 void write_system(const fs::path& path, const std::string& model, const LinearSystem& system,

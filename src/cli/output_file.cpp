@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "concord/errors.hpp"
-#include "files/hdf5_io.hpp"
+#include "files/replaceable.hpp"
 #include "files/whole_file.hpp"
 
 namespace concord {
@@ -18,7 +18,7 @@ void write_output_file(const std::filesystem::path& path, std::span<const std::b
 }
 
 void write_output_file(const std::filesystem::path& path, const std::string& text) {
-  refuse_replacing_hdf5(path);
+  require_replaceable(path, FileContent::text);
   write_output_file(path, std::as_bytes(std::span(text)));
 }
 

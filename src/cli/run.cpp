@@ -14,7 +14,7 @@
 #include "cli/trace_file.hpp"
 #include "cli/written_files.hpp"
 #include "concord/errors.hpp"
-#include "files/hdf5_io.hpp"
+#include "files/replaceable.hpp"
 #include "record/results_schema.hpp"
 #include "settings/model_choices.hpp"
 #include "simulation/stop_signals.hpp"
@@ -376,7 +376,7 @@ void Run::require_writable(const std::vector<std::string>& paths) const {
       if (!first() || path.empty()) {
         continue;
       }
-      refuse_replacing_hdf5(path);
+      require_replaceable(path, FileContent::text);
       const bool there = std::filesystem::exists(path);
       if (!std::ofstream(path, std::ios::app)) {
         throw InputError("cannot write '" + path + "': " + std::strerror(errno) +

@@ -39,9 +39,18 @@ SteadyWishes wishes_in(const GivenWords& own, const Model& model) {
   const auto numbers = numbers_of(model);
   for (const std::string& name : own.all("free")) {
     const auto found = numbers.find(name);
-    wishes.free.emplace_back(
-        name, found == numbers.end() ? std::nullopt : std::optional(found->second.value));
+    wishes.free.push_back({name, {}});
+    if (found == numbers.end()) continue;
+    wishes.free.back().value = found->second.value;
+    wishes.free.back().around = found->second.around;
   }
+  wishes.model = [&own, path = model.text](const Changes& others) {
+    std::vector<std::string> set = own.all("set");
+    set.insert(set.end(), others.begin(), others.end());
+    Model read = read_model(path, own, set);
+    read.paces.emplace();  // of all subsystems
+    return read;
+  };
   return wishes;
 }
 

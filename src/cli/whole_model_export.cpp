@@ -5,6 +5,7 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "cli/model_resources.hpp"
 #include "cli/whole_companions.hpp"
@@ -18,6 +19,7 @@
 #include "files/file_hash.hpp"
 #include "files/scratch_folder.hpp"
 #include "modelfile/model_file.hpp"
+#include "simulation/direct_feedthrough.hpp"
 #include "simulation/simulation_core.hpp"
 #include "subsystem/fmu/binary/library.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
@@ -68,6 +70,22 @@ std::string identifier_of(const fs::path& output) {
   return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "m" + name : name;
 }
 
+/// Whether outputs have derivatives by inputs that nothing feeds, which are tried at the start.
+bool has_derivatives(SimulationCore& core, const WholeInterface& interface,
+                     std::vector<std::string>& notes) {
+  if (std::ranges::none_of(interface.variables, [](const WholeVariable& variable) {
+        return variable.role == WholeRole::input;
+      }))
+    return false;
+  try {
+    DirectFeedthrough(core, core.stepper().point().inputs);
+    return true;
+  } catch (const std::runtime_error& error) {
+    notes.push_back(std::string("there are no directional derivatives: ") + error.what());
+    return false;
+  }
+}
+
 /// Started once: what is in it, and what it can.
 WholeInterface interface_of(Simulation& simulation, const WantedWhole& wanted,
                             std::vector<std::string>& notes) {
@@ -85,6 +103,7 @@ WholeInterface interface_of(Simulation& simulation, const WantedWhole& wanted,
   result.variables = whole_variables(core);
   if (const auto& missing = core.stepper().errors().missing())
     notes.push_back("there is no output error_estimate: " + *missing);
+  result.derives = has_derivatives(core, result, notes);
   try {
     simulation.snapshot();
     result.keeps_state = true;

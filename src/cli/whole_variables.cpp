@@ -92,6 +92,7 @@ void WholeVariables::add_inputs(std::size_t k) {
          .source = name,
          .unit = inputs[i].unit,
          .start = value(Variable::Kind::input, index),
+         .held = inputs[i].kind != SignalKind::continuous,
          .nominal = inputs[i].nominal});
   }
 }

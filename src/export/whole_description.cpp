@@ -119,6 +119,10 @@ void WholeDescription::write_abilities() {
   set(node, "modelIdentifier", interface_.identifier);
   set(node, "canHandleVariableCommunicationStepSize", "true");
   if (v2_) set(node, "canNotUseMemoryManagementFunctions", "true");
+  if (!v2_) set(node, "hasEventMode", "true");
+  if (interface_.derives)
+    set(node, v2_ ? "providesDirectionalDerivative" : "providesDirectionalDerivatives", "true");
+  if (interface_.derives && !v2_) set(node, "providesAdjointDerivatives", "true");
   if (!interface_.keeps_state) return;
   set(node, v2_ ? "canGetAndSetFMUstate" : "canGetAndSetFMUState", "true");
   set(node, v2_ ? "canSerializeFMUstate" : "canSerializeFMUState", "true");

@@ -50,6 +50,7 @@ std::string as_json(const WholeInterface& interface) {
                     {"tolerance", interface.tolerance},
                     {"step", interface.step},
                     {"keeps_state", interface.keeps_state},
+                    {"derives", interface.derives},
                     {"variables", variables}};
   return all.dump(1) + "\n";
 }
@@ -67,6 +68,7 @@ WholeInterface whole_interface_of(const std::string& json, const std::string& pl
     result.tolerance = all.at("tolerance");
     result.step = all.at("step");
     result.keeps_state = all.at("keeps_state");
+    result.derives = all.at("derives");
     for (const Json& variable : all.at("variables"))
       result.variables.push_back(variable_of(variable));
     return result;

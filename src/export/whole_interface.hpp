@@ -37,6 +37,7 @@ struct WholeInterface {
   double tolerance = 1e-4;           ///< -cosim_accuracy
   double step = 0.0;                 ///< s, fixed macro-steps; 0: the accuracy decides
   bool keeps_state = false;          ///< snapshots can be taken
+  bool derives = false;              ///< of outputs by inputs there are derivatives
   std::vector<WholeVariable> variables;
 };
 

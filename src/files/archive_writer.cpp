@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "concord/errors.hpp"
+#include "files/replaceable.hpp"
 
 namespace concord {
 
@@ -23,7 +24,7 @@ constexpr time_t date_of_entries = 315'619'200;  // 2 January 1980; ZIP knows no
   throw InputError("cannot write '" + path.string() + "': " + reason);
 }
 
-void require_place(const fs::path& path) {
+void require_place(const fs::path& path, FileContent written) {
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (fs::is_directory(path, error)) refuse_to_write(path, "this is a folder");
@@ -32,6 +33,7 @@ void require_place(const fs::path& path) {
   if (!fs::is_directory(folder, error))
     refuse_to_write(path, "there is no folder " + folder.string());
   if (access(folder.c_str(), W_OK) != 0) refuse_to_write(path, std::strerror(errno));
+  require_replaceable(path, written);
 }
 
 /// A file beside `path`, which is removed unless it takes its place.
@@ -73,7 +75,7 @@ class TemporaryFile {
 }  // namespace
 
 ArchiveWriter::ArchiveWriter(fs::path path) : path_(std::move(path)) {
-  require_place(path_);
+  require_place(path_, FileContent::archive);
   int code = 0;
   archive_ = zip_open(path_.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (archive_ == nullptr) {
@@ -121,7 +123,7 @@ void ArchiveWriter::close() {
 }
 
 void write_whole_file(const fs::path& path, const std::string& content) {
-  require_place(path);
+  require_place(path, FileContent::model);
   TemporaryFile file(path);
   file.write(content);
   file.take_place();

@@ -144,14 +144,6 @@ bool is_hdf5_file(const std::filesystem::path& path) try {
   throw Hdf5SystemError(failure.code().message());
 }
 
-void refuse_replacing_hdf5(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !is_hdf5_file(path)) return;
-  throw InputError("'" + path.string() +
-                   "' holds results, a checkpoint or other data in HDF5; it was left untouched: "
-                   "choose another file, or move it away");
-}
-
 Hdf5File file_in_memory() {
   const Hdf5Properties access = memory_access();
   return Hdf5File(hdf5_check(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access)));

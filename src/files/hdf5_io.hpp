@@ -22,10 +22,6 @@ Hdf5Properties file_access();
 /// Whether it has the signature of one.
 bool is_hdf5_file(const std::filesystem::path& path);
 
-/// Throws InputError where there is a file of HDF5, as results and checkpoints are, in whose place
-/// something else is to be written.
-void refuse_replacing_hdf5(const std::filesystem::path& path);
-
 /// A file in memory, and its bytes: what is written to disk as they are meets a full disk outside
 /// of HDF5, which does not survive one.
 Hdf5File file_in_memory();

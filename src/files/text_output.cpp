@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "files/hdf5_io.hpp"
+#include "files/replaceable.hpp"
 
 namespace concord {
 namespace {
 
 std::FILE* opened(const std::string& path) {
-  refuse_replacing_hdf5(path);
+  require_replaceable(path, FileContent::text);
   return std::fopen(path.c_str(), "w");
 }
 

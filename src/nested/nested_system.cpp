@@ -76,6 +76,7 @@ class NestedModel final : private Inside, public NetworkEquations {
 
   OdeInterface interface() const override { return interface_; }
   bool set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override;
   bool settle(const EventPoint& point, std::span<const double> x,
               std::vector<Happening>& what) override;
   bool happen(const EventPoint& point, std::span<double> x, std::vector<Happening>& what) override;
@@ -116,6 +117,11 @@ NestedModel::NestedModel(std::shared_ptr<const Model> given, const SubsystemDesc
 bool NestedModel::set_parameter(std::size_t parameter, double value) {
   const Place& place = parameters_.at(parameter);
   return subsystems.own(place.subsystem).equations()->set_parameter(place.parameter, value);
+}
+
+std::optional<double> NestedModel::parameter(std::size_t parameter) {
+  const Place& place = parameters_.at(parameter);
+  return subsystems.own(place.subsystem).equations()->parameter(place.parameter);
 }
 
 /// "relay: T > 21": of one part, in which several are.

@@ -111,6 +111,7 @@ struct SystemEntry {
   std::string name;
   std::vector<SystemTerminal> inputs, outputs;
   std::optional<SystemRun> run{};
+  std::map<std::string, double> parameters{};  ///< of its own, for all that is within
 };
 
 /// to = the sum over all that the terms stand for: "room[*].q", "room[i].area*room[i].q".

@@ -90,6 +90,15 @@ void RankNetwork::note_given(std::size_t input) {
   }
 }
 
+void RankNetwork::note_all_given() {
+  for (const std::size_t k : all()) {
+    const IndexRange own = inputs_of(k), whole = network_.inputs_of(global(k));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (!network_.links()[whole.first + i]) note_given(own.first + i);
+    }
+  }
+}
+
 void RankNetwork::enter(const SmoothInterval& interval) {
   interval_ = interval;
   for (std::size_t k = 0; k < n_own(); ++k) {
@@ -286,7 +295,7 @@ Outcome RankNetwork::happen(EventPass pass, std::span<const Sample> inputs, doub
                             bool& changed, std::vector<Happening>& what) {
   Outcome total = Outcome::ok;
   for (std::size_t k = 0; k < n_own(); ++k) {
-    if (!own_[k].description().events) {
+    if (!own_[k].description().events || own_[k].initializing()) {
       continue;
     }
     const IndexRange in = inputs_of(k);

@@ -75,15 +75,27 @@ class RankNetwork {
   const std::vector<Sample>& start_inputs() const { return start_inputs_; }
   /// An input that nothing feeds is given values all the same; local index.
   void note_given(std::size_t input);
+  /// All of those are, or somebody asks what follows from them.
+  void note_all_given();
 
   /// Before the start: of one that nothing feeds, local index.
   void set_start_input(std::size_t input, double value) { start_inputs_[input] = {value, 0.0}; }
 
   void start(const MacroStep& first, double stop);
 
-  /// Whether some own subsystem is still finding its start values; and their end for all.
+  /// Whether some own subsystem is still finding its start values; and their end for all, which has
+  /// what events at the start make of them.
   bool initializing() const;
   void end_initialization(std::span<const Sample> inputs);
+
+  /// The first pass over what happens at the start, of subsystems beside which others end their
+  /// initialisation; as EventPass tells.
+  struct FirstPass {
+    std::vector<Sample> inputs, outputs;  ///< before it
+    std::vector<double> states;
+    std::vector<Happening> waiting, happened;
+  };
+  std::optional<FirstPass>& first_pass() { return first_pass_; }
 
   /// Where the subsystems stand.
   double time() const { return now_.time; }
@@ -155,8 +167,8 @@ class RankNetwork {
   double next_time_event() const;
   double next_event(std::span<const Sample> inputs);
 
-  /// One pass of own subsystems over what happens (Subsystem::happen); `part`: which of them. Whole
-  /// local array of inputs.
+  /// One pass of own subsystems over what happens (Subsystem::happen), but of those that are still
+  /// finding their start values; `part`: which of them. Whole local array of inputs.
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what);
 
@@ -282,6 +294,7 @@ class RankNetwork {
   OwnSubsystems own_;
   OwnBatches batches_;
   HeldInputs held_;
+  std::optional<FirstPass> first_pass_;
   std::vector<Sample> start_inputs_;
   SubsystemUse use_;
   Touched touched_;

@@ -208,7 +208,7 @@ Option<Settings> output_times_option() {
   return Option<Settings>{
       "cosim_output_times",
       "file with the times of rows, one per line or a CSV file's first column, instead of "
-      "communication points; events are in /events",
+      "communication points; events are in /events. Times outside the experiment give no row",
       file_name(), [](const Settings& s) { return s.record.times_file; },
       [](Settings& s, const std::optional<std::string>& given) {
         if (!given) return;

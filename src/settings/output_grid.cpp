@@ -33,6 +33,15 @@ void OutputGrid::lay(double start, double stop) {
                      ", which is too small for these start and stop times; give at least " +
                      short_number(std::max(4.0 * rounding_, (stop - start) / 1e15)));
   }
+  const auto is_outside = [&](double t) { return t < start - rounding_ || t > stop + rounding_; };
+  outside_ = static_cast<std::size_t>(std::ranges::count_if(times_, is_outside));
+  if (listed_ && outside_ == times_.size()) {
+    throw InputError("option -cosim_output_times: all " + std::to_string(outside_) +
+                     " times, from " + short_number(times_.front()) + " to " +
+                     short_number(times_.back()) + " s, lie outside the experiment, from " +
+                     short_number(start) + " to " + short_number(stop) +
+                     " s, of which there would be no row; give times within");
+  }
 }
 
 bool OutputGrid::same(double a, double b) const { return std::abs(a - b) <= rounding_; }

@@ -19,8 +19,10 @@ class OutputGrid {
   double interval() const { return interval_; }
 
   /// The experiment; times closer together than `rounding` are one. Throws InputError where the
-  /// interval is less.
+  /// interval is less, and where no time is within.
   void lay(double start, double stop);
+  /// How many of the listed times are not within.
+  std::size_t outside() const { return outside_; }
 
   /// The first time behind t that is not the same; infinity without one.
   double next(double t) const;
@@ -32,6 +34,7 @@ class OutputGrid {
   double interval_ = 0.0;
   bool listed_ = false;
   std::vector<double> times_;
+  std::size_t outside_ = 0;
   double start_ = 0.0, rounding_ = 0.0;
 };
 

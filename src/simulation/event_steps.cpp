@@ -9,14 +9,12 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "coupling/points/start.hpp"
 #include "support/agreement.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
 namespace {
-
-/// Of the proposed macro-step: how exactly an instant is found.
-constexpr double exactness = 1e-10;
 
 /// What is no time between two instants. Where their intervals are alike fractions of each other:
 /// in units of the time within which instants are one, as macro-steps become as small as the
@@ -30,12 +28,10 @@ constexpr int most_in_vain = 10;
 }  // namespace
 
 void EventSteps::propose(const MacroStep& step) {
-  constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
   now_.in_vain = std::exchange(now_.missed, false) ? now_.in_vain + 1 : 0;
   proposed_ = step;
-  const double largest = std::max(std::abs(step.begin), std::abs(step.end));
   now_.usual = std::max(now_.usual, step.size());
-  slack_ = std::max(exactness * step.size(), rounding * largest);
+  slack_ = slack_of(step);
   aims_ = 0;
 }
 

@@ -62,13 +62,13 @@ class StartedNetwork {
     const auto next = std::ranges::upper_bound(model.events, settings.start);
     subsystems_.enter(
         {settings.start, next == model.events.end() ? SmoothInterval().until : *next});
-    start_subsystems(subsystems_, {settings.start, settings.start + settings.step, settings.step},
-                     settings.stop);
+    const MacroStep first{settings.start, settings.start + settings.step, settings.step};
+    start_subsystems(subsystems_, first, settings.stop);
     communication_.time = settings.start;
     communication_.inputs = subsystems_.start_inputs();
     communication_.outputs.resize(subsystems_.n_outputs());
     ConsistentInputs consistent(subsystems_);
-    end_initialization(subsystems_, consistent, communication_);
+    end_initialization(subsystems_, consistent, first, communication_);
   }
 
   void require_equations() {

@@ -61,6 +61,7 @@ Blocks linearized_blocks(SimulationCore& simulation) {
   RankNetwork& subsystems = simulation.subsystems();
   const Network& network = subsystems.network();
   const auto& inputs = simulation.stepper().point().inputs;
+  subsystems.note_all_given();
   Blocks blocks(network);
   std::optional<std::string> failure;
   Linearization linear;

@@ -99,11 +99,19 @@ void MacroStepper::look_for_events() {
 /// What holds at the start, and what happens there.
 void MacroStepper::settle_start() {
   if (!events_.any()) {
+    subsystems_.first_pass().reset();
     return;
   }
   propose();
   subsystems_.touched().add_all();
-  events_.begin_instant(point_, coupling_->states());
+  if (const auto& first = subsystems_.first_pass()) {
+    CommunicationPoint before = point_;
+    before.inputs = first->inputs;
+    before.outputs = first->outputs;
+    events_.begin_instant(before, first->states);
+  } else {
+    events_.begin_instant(point_, coupling_->states());
+  }
   while (events_.settles(point_.inputs)) {
     restart_coupling();
   }
@@ -144,13 +152,22 @@ std::span<const StepReport> MacroStepper::advance() {
   return reports_.tell(coupling_->middle(), events_);
 }
 
+void MacroStepper::take_changes() {
+  if (!changes_.take_any()) {
+    return;
+  }
+  feed_.forget_arrived();
+  begin_anew(true);
+  errors_.look_ahead(point_);
+}
+
+double MacroStepper::next_event() const {
+  return std::min(events_.next_time(), smooth_interval(point_.time).until);
+}
+
 /// What the macro-step that begins depends on is as it is after a new start.
 void MacroStepper::begin_step() {
-  if (changes_.take_any()) {
-    feed_.forget_arrived();
-    begin_anew(true);
-    errors_.look_ahead(point_);
-  }
+  take_changes();
   if (point_.last_step == 0.0) {
     for (std::size_t i = 0; i < point_.inputs.size(); ++i) {
       point_.polynomials[i].c = {point_.inputs[i].value};

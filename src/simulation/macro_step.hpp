@@ -46,6 +46,11 @@ class MacroStepper {
   /// macro-step begins as after an event, with this rank's inputs `changes` that nothing feeds.
   void jump(std::span<const InputChange> changes) { changes_.add(changes); }
 
+  /// What `jump` has said is taken now, with what happens then, instead. Collective.
+  void take_changes();
+  /// s: the next time, from here on, at which it is known that something happens; infinity: none.
+  double next_event() const;
+
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
   /// it is written, of one that is new or has gone on when it is read.
   void io(Archive& archive);

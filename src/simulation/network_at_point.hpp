@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,9 +21,13 @@ class NetworkAtPoint {
   NetworkAtPoint(RankNetwork& subsystems, std::span<const Sample> inputs,
                  std::span<const double> states, double time, double duration);
 
+  /// The same with the subsystems of another simulation, whose parameters are other ones; states
+  /// and inputs that were set stay.
+  void stand_on(RankNetwork& subsystems, std::span<const Sample> inputs);
+
   double time() const { return time_; }
   double duration() const { return duration_; }
-  const Network& network() const { return subsystems_.network(); }
+  const Network& network() const { return subsystems_->network(); }
 
   /// Where it stands; sizes are nominal ones, else start values, else 1.
   std::vector<double>& states() { return x_; }
@@ -55,10 +61,11 @@ class NetworkAtPoint {
   Derived differences();
   std::vector<double> indicators();
 
-  RankNetwork& subsystems_;
-  NetworkEquations equations_;
+  RankNetwork* subsystems_;
+  std::optional<NetworkEquations> equations_;
   double time_, duration_;
   std::vector<Sample> inputs_;
+  std::map<std::size_t, double> set_inputs_;
   std::vector<double> x_, f_, y_, sizes_, nominal_outputs_;
 };
 

@@ -74,9 +74,17 @@ bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double 
   happened_.clear();
   std::optional<std::string> failure;
   Subsystem* const whole = coupling_.whole();
-  const Outcome outcome = whole != nullptr
-                              ? whole->happen(pass, {}, slack, changed, happened_)
-                              : subsystems_.happen(pass, inputs, slack, changed, happened_);
+  Outcome outcome = Outcome::ok;
+  if (auto& first = subsystems_.first_pass(); first && pass == EventPass::settle) {
+    happened_ = first->waiting;
+  } else if (first) {
+    happened_ = std::move(first->happened);
+    first.reset();
+    changed = true;
+  } else {
+    outcome = whole != nullptr ? whole->happen(pass, {}, slack, changed, happened_)
+                               : subsystems_.happen(pass, inputs, slack, changed, happened_);
+  }
   if (outcome == Outcome::failed) {
     failure = whole != nullptr ? whole->failure() : subsystems_.failure();
   }

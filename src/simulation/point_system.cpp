@@ -19,8 +19,10 @@ PointEquation at_rest(const NetworkAtPoint& network, std::size_t state) {
 }
 
 PointSystem::PointSystem(NetworkAtPoint& network, std::vector<std::size_t> unknown_states,
-                         std::vector<FreeValue> free, std::vector<PointEquation> equations)
+                         std::vector<FreeValue> free, std::vector<PointEquation> equations,
+                         NewModel read_anew)
     : network_(network),
+      read_anew_(std::move(read_anew)),
       states_(std::move(unknown_states)),
       free_(std::move(free)),
       equations_(std::move(equations)),
@@ -94,13 +96,36 @@ void PointSystem::move_to(const Eigen::VectorXd& z) {
   Eigen::Index i = 0;
   for (const std::size_t state : states_)
     network_.states()[state] = z[i++] * network_.sizes()[state];
+  read_model_anew(z);
   for (std::size_t k = 0; k < free_.size(); ++k) {
     const double value = z[i++] * free_sizes_[k];
-    if (value == std::exchange(free_values_[k], value)) continue;
-    if (free_[k].what.kind() == Settable::Kind::input)
-      network_.set_input(free_[k].what.index(), value);
+    if (!free_[k].what || value == std::exchange(free_values_[k], value)) continue;
+    if (free_[k].what->kind() == Settable::Kind::input)
+      network_.set_input(free_[k].what->index(), value);
     else
-      network_.set_parameter(free_[k].what.subsystem(), free_[k].what.index(), value);
+      network_.set_parameter(free_[k].what->subsystem(), free_[k].what->index(), value);
+  }
+}
+
+/// Where parameters from which it follows are others. What else is free is to be set anew then, and
+/// relations have the truth that they have there.
+void PointSystem::read_model_anew(const Eigen::VectorXd& z) {
+  std::vector<std::pair<std::string, double>> numbers;
+  bool changed = false;
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    if (free_[k].what) continue;
+    const double value = z[static_cast<Eigen::Index>(states_.size() + k)] * free_sizes_[k];
+    numbers.emplace_back(free_[k].name, value);
+    changed = value != free_values_[k] || changed;
+  }
+  if (!changed) return;
+  free_values_.assign(free_.size(), std::numeric_limits<double>::quiet_NaN());
+  read_anew_(numbers);
+  for (std::size_t k = 0, next = 0; k < free_.size(); ++k)
+    if (!free_[k].what) free_values_[k] = numbers[next++].second;
+  std::vector<Happening> waiting;
+  constexpr int most_rounds = 100;
+  for (int round = 0; round < most_rounds && network_.settle(waiting); ++round) {
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,12 +32,16 @@ struct PointEquation {
 /// der(state) = 0.
 PointEquation at_rest(const NetworkAtPoint& network, std::size_t state);
 
-/// An unknown that is no state, looked for from its start on.
+/// An unknown that is no state, looked for from its start on. Without `what` it is a parameter from
+/// which the model follows.
 struct FreeValue {
   std::string name;
-  Settable what;
+  std::optional<Settable> what;
   double start;
 };
+
+/// Lets the network stand on a model that was read with these numbers. Throws RecoverableFailure.
+using NewModel = std::function<void(const std::vector<std::pair<std::string, double>>& numbers)>;
 
 /// Equations of a whole network at one time, for some of its states and for what else is free: as
 /// many as unknowns. Unknowns are divided by their sizes. An equation is divided by the largest of
@@ -46,7 +51,8 @@ class PointSystem {
  public:
   /// `network` must outlive it. Throws RecoverableFailure where there are no values at the start.
   PointSystem(NetworkAtPoint& network, std::vector<std::size_t> unknown_states,
-              std::vector<FreeValue> free, std::vector<PointEquation> equations);
+              std::vector<FreeValue> free, std::vector<PointEquation> equations,
+              NewModel read_anew = {});
 
   Eigen::Index size() const { return start_.size(); }
   /// Where the search begins.
@@ -88,8 +94,10 @@ class PointSystem {
   void add_row(const PointEquation& equation, const NetworkAtPoint::Derived& derived,
                Eigen::Index row, Eigen::MatrixXd& result);
   void take_values();
+  void read_model_anew(const Eigen::VectorXd& z);
 
   NetworkAtPoint& network_;
+  NewModel read_anew_;
   std::vector<std::size_t> states_;  ///< of each unknown that is one
   std::vector<FreeValue> free_;
   std::vector<double> free_sizes_, free_values_;

@@ -291,6 +291,12 @@ std::vector<std::string> Simulation::variables() const {
   return all;
 }
 
+std::vector<std::string> Simulation::parameters() const {
+  Names all;
+  for (const auto& parameter : parts_->core->parameters()) all.push_back(parameter.name);
+  return all;
+}
+
 Variable Simulation::variable(const std::string& name) const {
   const WrittenVariables& written = parts_->core->plan().written;
   const auto in = [&](Variable::Kind kind, const Names& names) -> std::optional<Variable> {
@@ -308,8 +314,15 @@ Variable Simulation::variable(const std::string& name) const {
   if (const auto state = in(Variable::Kind::state, written.state_names())) {
     return *state;
   }
-  const auto similar = nearest(name, variables());
-  throw InputError("the model has no output, input or state '" + name + "'" +
+  const Names parameters = this->parameters();
+  if (const auto parameter = in(Variable::Kind::parameter, parameters)) {
+    return *parameter;
+  }
+  Names all = variables();
+  all.insert(all.end(), parameters.begin(), parameters.end());
+  const auto similar = nearest(name, all);
+  throw InputError("the model has no output, input or state '" + name +
+                   "', and no such parameter that can be read" +
                    (similar ? "; did you mean '" + *similar + "'?" : ""));
 }
 

@@ -229,6 +229,7 @@ double SimulationCore::own_value(Variable variable) {
     case Variable::Kind::input:
       return point.inputs[subsystems_->local_input(variable.index())].value;
     case Variable::Kind::state:
+    case Variable::Kind::parameter:
       break;
   }
   const std::size_t g = plan_->network.subsystem_of_state(variable.index());
@@ -248,6 +249,7 @@ Variable SimulationCore::in_network(Variable written) const {
     case Variable::Kind::state:
       return {Variable::Kind::state, variables.state(written.index())};
     case Variable::Kind::input:
+    case Variable::Kind::parameter:
       break;
   }
   const WrittenInput input = variables.input(written.index());
@@ -255,8 +257,23 @@ Variable SimulationCore::in_network(Variable written) const {
                       : Variable(Variable::Kind::input, input.input);
 }
 
-/// What other ranks have counts as the smallest number here.
+/// Which nothing that can be read is: of what other ranks have, or nobody tells.
+constexpr double no_value = -std::numeric_limits<double>::infinity();
+
+double SimulationCore::read_parameter(std::size_t number) {
+  const Parameter& parameter = parameters().at(number);
+  if (parameter.fixed) return *parameter.fixed;
+  if (!owns(parameter.subsystem)) return no_value;
+  std::optional<double> value;
+  const std::size_t k = subsystems_->local(parameter.subsystem);
+  const auto failure =
+      subsystems_->asking(k, [&] { value = subsystems_->own(k).parameter(parameter.index); });
+  if (failure) throw SimulationError(*failure);
+  return value.value_or(no_value);
+}
+
 double SimulationCore::read_value(Variable written) {
+  if (written.kind() == Variable::Kind::parameter) return read_parameter(written.index());
   const Network& network = plan_->network;
   const Variable variable = in_network(written);
   const std::size_t index = variable.index();
@@ -264,7 +281,7 @@ double SimulationCore::read_value(Variable written) {
       variable.kind() == Variable::Kind::output  ? network.subsystem_of_output(index)
       : variable.kind() == Variable::Kind::input ? network.subsystem_of_input(index)
                                                  : network.subsystem_of_state(index);
-  if (!owns(subsystem)) return -std::numeric_limits<double>::infinity();
+  if (!owns(subsystem)) return no_value;
   const double value = own_value(variable);
   return variable.kind() == written.kind()
              ? value
@@ -272,10 +289,40 @@ double SimulationCore::read_value(Variable written) {
 }
 
 void SimulationCore::read(std::span<const Variable> variables, std::span<double> result) {
-  for (std::size_t i = 0; i < variables.size(); ++i) result[i] = read_value(variables[i]);
+  const auto is_parameter = [](Variable one) { return one.kind() == Variable::Kind::parameter; };
+  const auto read_own = [&] {
+    for (std::size_t i = 0; i < variables.size(); ++i) result[i] = read_value(variables[i]);
+  };
+  if (std::ranges::any_of(variables, is_parameter))
+    together(plan_->comm, read_own);
+  else
+    read_own();
   if (!plan_->replicated) {
     agree_on_largest(plan_->comm, result);
   }
+  for (std::size_t i = 0; i < variables.size(); ++i)
+    if (is_parameter(variables[i]) && result[i] == no_value)
+      throw InputError("nobody tells the value of parameter '" +
+                       parameters()[variables[i].index()].name +
+                       "': its subsystem is written in C++ without OdeModel::parameter, or "
+                       "Subsystem::parameter; it can be set");
+}
+
+const std::vector<SimulationCore::Parameter>& SimulationCore::parameters() const {
+  if (parameters_) return *parameters_;
+  const Model& model = plan_->model;
+  std::vector<Parameter>& all = parameters_.emplace();
+  for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
+    const SubsystemDescription& d = model.subsystems[k].description;
+    for (std::size_t p = 0; p < d.parameters.size(); ++p)
+      all.push_back({whole_name(d, d.parameters[p]), k, p});
+  }
+  for (const SystemEntry& system : model.systems)
+    for (const auto& [name, value] : system.parameters)
+      all.push_back({system.name + "." + name, 0, 0, value});
+  for (const auto& [name, value] : model.parameters)
+    all.push_back({"parameters." + name, 0, 0, value});
+  return all;
 }
 
 Settable SimulationCore::settable(const std::string& name) const {
@@ -291,14 +338,15 @@ Settable SimulationCore::settable(const std::string& name) const {
     return {Settable::Kind::input, network.subsystem_of_input(input), input};
   }
   std::vector<std::string> known;
-  for (std::size_t k = 0; k < plan_->model.subsystems.size(); ++k) {
-    const auto& description = plan_->model.subsystems[k].description;
-    for (std::size_t p = 0; p < description.parameters.size(); ++p) {
-      known.push_back(whole_name(description, description.parameters[p]));
-      if (known.back() == name) {
-        return {Settable::Kind::parameter, k, p};
-      }
-    }
+  for (const Parameter& parameter : parameters()) {
+    if (parameter.name == name && parameter.fixed)
+      throw InputError("'" + name +
+                       "' is a parameter from which others follow when the model is read, and "
+                       "cannot be set on the way; begin anew with it (reset, start values), or set "
+                       "what follows from it in the subsystems");
+    if (parameter.name == name)
+      return {Settable::Kind::parameter, parameter.subsystem, parameter.index};
+    if (!parameter.fixed) known.push_back(parameter.name);
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!network.links()[i]) {
@@ -323,6 +371,12 @@ void SimulationCore::set(Settable what, double value, bool started) {
       stepper_->jump({});
     }
   }
+}
+
+void SimulationCore::take_changes() {
+  failed_ = true;
+  in_step([&] { stepper_->take_changes(); });
+  failed_ = false;
 }
 
 void SimulationCore::set_input(std::size_t input, std::size_t subsystem, double value,

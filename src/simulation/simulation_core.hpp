@@ -93,11 +93,24 @@ class SimulationCore {
   /// At the communication point, the same on every rank.
   void read(std::span<const Variable> variables, std::span<double> result);
 
+  /// A parameter that can be read: a tunable one of a subsystem, by its position there, or one of
+  /// the model or a system, whose value stays what it was read as.
+  struct Parameter {
+    std::string name;
+    std::size_t subsystem = 0, index = 0;
+    std::optional<double> fixed{};
+  };
+  /// Not collective.
+  const std::vector<Parameter>& parameters() const;
+
   /// What may be set by this name. Throws InputError. Not collective.
   Settable settable(const std::string& name) const;
 
   /// From here on, or, before the start, from the start on.
   void set(Settable what, double value, bool started);
+
+  /// What was set counts at once, and what happens then has happened, else in the next macro-step.
+  void take_changes();
 
   /// What the next macro-step depends on, of this rank. What is only kept to save work (Jacobians,
   /// histories of multistep methods) is dropped here, too, so that this simulation and whoever
@@ -139,6 +152,7 @@ class SimulationCore {
   Variable in_network(Variable written) const;
   double own_value(Variable variable);
   double read_value(Variable written);
+  double read_parameter(std::size_t number);
 
   std::unique_ptr<const SimulationPlan> plan_;
   std::shared_ptr<CallLog> calls_;  ///< null: calls are not logged
@@ -147,6 +161,7 @@ class SimulationCore {
   Remade<MacroStepper> stepper_;
   double lost_at_ = 0.0;  ///< s
   std::optional<std::vector<FilePrint>> file_prints_;
+  mutable std::optional<std::vector<Parameter>> parameters_;  ///< none: nobody has asked
   std::vector<StepObserver*> observers_;
   int steps_ = 0;         ///< since the parts were made, where that counts
   bool started_ = false;  ///< the subsystems

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/hdf5_io.hpp"
+#include "files/replaceable.hpp"
 #include "network/placement/placement.hpp"
 #include "simulation/initial_values.hpp"
 #include "simulation/order_trial.hpp"
@@ -49,7 +49,7 @@ std::shared_ptr<CallLog> new_call_log(MPI_Comm comm, std::filesystem::path path)
   std::shared_ptr<CallLog> log;
   together(comm, [&] {
     if (path.empty()) return;
-    refuse_replacing_hdf5(path);
+    require_replaceable(path, FileContent::text);
     const int rank = rank_in(comm);
     if (ranks_of(comm) > 1) {
       const std::string ending = path.extension();

@@ -1,6 +1,7 @@
 #include "simulation/steady_system.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "concord/errors.hpp"
 #include "support/options.hpp"
@@ -36,13 +37,39 @@ SteadySystem::SteadySystem(SimulationCore& simulation, const SteadyWishes& wishe
                simulation.stepper().coupling().states(), time,
                simulation.plan().settings.stop - simulation.plan().settings.start) {
   for (const auto& [name, value] : wishes.held) hold(name, value);
-  for (const auto& [name, value] : wishes.free) set_free(name, value);
+  for (const FreeWish& wish : wishes.free) set_free(wish);
   require_square();
   find_moving();
   std::vector<PointEquation> equations;
   for (const std::size_t state : state_) equations.push_back(at_rest(network_, state));
   std::ranges::copy(held_, std::back_inserter(equations));
-  system_.emplace(network_, state_, free_, std::move(equations));
+  system_.emplace(network_, state_, free_, std::move(equations),
+                  [this, model = wishes.model](const auto& numbers) {
+                    Changes words;
+                    for (const auto& [name, value] : numbers)
+                      words.push_back(name + "=" + exact_number(value));
+                    read_anew(model, words);
+                  });
+}
+
+/// A value that the model refuses may only be too far.
+void SteadySystem::read_anew(const std::function<Model(const Changes&)>& model,
+                             const Changes& numbers) {
+  std::unique_ptr<SimulationCore> other;
+  try {
+    other = std::make_unique<SimulationCore>(
+        std::make_unique<SimulationPlan>(MPI_COMM_SELF, model(numbers)));
+    other->start();
+  } catch (const std::runtime_error& refused) {
+    throw RecoverableFailure("with " + joined(numbers) + ": " + refused.what());
+  }
+  const Network &before = network_.network(), &now = other->plan().network;
+  if (before.state_names() != now.state_names() || before.input_names() != now.input_names() ||
+      before.output_names() != now.output_names())
+    throw InputError("concord steady: with " + joined(numbers) +
+                     " the model has other variables; free what leaves them as they are");
+  network_.stand_on(other->subsystems(), other->stepper().point().inputs);
+  other_ = std::move(other);
 }
 
 void SteadySystem::hold(const std::string& name, double value) {
@@ -66,8 +93,14 @@ void SteadySystem::hold(const std::string& name, double value) {
   }
 }
 
-void SteadySystem::set_free(const std::string& name, std::optional<double> value) {
+void SteadySystem::set_free(const FreeWish& wish) {
+  const auto& [name, given, around] = wish;
+  if (around) {
+    free_.push_back({name, std::nullopt, *given});
+    return;
+  }
   const Settable what = simulation_.settable(name);
+  std::optional<double> value = given;
   if (what.kind() == Settable::Kind::input) {
     value = network_.input(what.index());
   } else if (!value) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,12 +12,20 @@
 
 namespace concord {
 
+/// A parameter, from this value on, or an input that nothing feeds. `around`: of a system or of the
+/// model, from which others follow when it is read.
+struct FreeWish {
+  std::string name;
+  std::optional<double> value;
+  bool around = false;
+};
+
 /// What is asked of an operating point. `held`: inputs that nothing feeds have these values; so do
-/// outputs and states, for each of which one of `free` is found: a parameter, from this value on,
-/// or an input that nothing feeds.
+/// outputs and states, for each of which one of `free` is found.
 struct SteadyWishes {
   std::vector<std::pair<std::string, double>> held;
-  std::vector<std::pair<std::string, std::optional<double>>> free;
+  std::vector<FreeWish> free;
+  std::function<Model(const Changes&)> model;  ///< read with other numbers
 };
 
 /// 0 = f(t, x, p) and the held outputs, for the states x and what is free, p, of a whole network at
@@ -38,12 +48,14 @@ class SteadySystem {
 
  private:
   void hold(const std::string& name, double value);
-  void set_free(const std::string& name, std::optional<double> value);
+  void set_free(const FreeWish& wish);
+  void read_anew(const std::function<Model(const Changes&)>& model, const Changes& numbers);
   void require_square() const;
   void find_moving();
   void note_what_matters(std::vector<char>& matters);
 
   SimulationCore& simulation_;
+  std::unique_ptr<SimulationCore> other_;  ///< that the network stands on; null: on `simulation_`
   NetworkAtPoint network_;
   std::vector<FreeValue> free_;
   std::vector<PointEquation> held_;  ///< outputs and states

@@ -1,5 +1,6 @@
 #include "studies/model_numbers.hpp"
 
+#include "modelfile/changes/model_changes.hpp"
 #include "subsystem/equations/equations_description.hpp"
 #include "subsystem/fmu/fmu.hpp"
 
@@ -7,6 +8,11 @@ namespace concord {
 
 std::map<std::string, ModelNumber> numbers_of(const Model& model) {
   std::map<std::string, ModelNumber> result;
+  for (const auto& [name, value] : model.parameters)
+    result[std::string(whole_model) + "." + name] = {value, 0.0, true, true};
+  for (const SystemEntry& system : model.systems)
+    for (const auto& [name, value] : system.parameters)
+      result[system.name + "." + name] = {value, 0.0, true, true};
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& d = entry.description;
     for (const auto& state : d.states)

@@ -89,6 +89,9 @@ class SubsystemDecorator : public Subsystem {
   Outcome set_parameter(std::size_t parameter, double value) override {
     return pass("set_parameter", [&] { return inner_->set_parameter(parameter, value); });
   }
+  std::optional<double> parameter(std::size_t parameter) override {
+    return pass("parameter", [&] { return inner_->parameter(parameter); });
+  }
   bool retraces() const override { return inner_->retraces(); }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
                   std::span<double> states, std::span<Sample> outputs) override {

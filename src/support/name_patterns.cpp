@@ -1,6 +1,7 @@
 #include "support/name_patterns.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -85,16 +86,13 @@ std::vector<std::string> chosen_names(std::span<const std::string> wanted,
 }
 
 std::string nearest_names(const std::string& wanted, std::span<const std::string> names) {
-  std::vector<std::pair<std::size_t, std::string>> ranked;
+  std::set<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& name : names) {
-    ranked.emplace_back(edit_distance(wanted, name), name);
+    ranked.emplace(edit_distance(wanted, name), name);
   }
-  const std::size_t count = std::min<std::size_t>(3, ranked.size());
-  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count),
-                    ranked.end());
   std::vector<std::string> nearest;
-  for (std::size_t i = 0; i < count; ++i) {
-    nearest.push_back(ranked[i].second);
+  for (const auto& [distance, name] : ranked) {
+    if (nearest.size() < 3) nearest.push_back(name);
   }
   return nearest.empty() ? "there are none" : "the nearest names are " + joined(nearest);
 }

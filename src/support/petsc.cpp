@@ -161,12 +161,36 @@ void require_writable(const std::string& option, const std::string& file) {
 /// Where PETSc 3.18 cannot open its history it crashes, and where the first rank cannot open what
 /// -log_view asks for (type:file:format) the others wait for it.
 void require_writable_files(const std::vector<std::string>& words) {
-  require_writable("-history", value_of("-history", words));
+  for (const char* option : {"-history", "-citations"}) {
+    require_writable(option, value_of(option, words));
+  }
   const std::string view = value_of("-log_view", words);
   const std::size_t begin = view.find(':');
   if (begin != std::string::npos) {
     require_writable("-log_view", view.substr(begin + 1, view.find(':', begin + 1) - begin - 1));
   }
+}
+
+/// The value of -log_view is type:file:format:mode, of which all may be missing.
+void require_log_view(const std::vector<std::string>& words) {
+  const std::string value = value_of("-log_view", words), type = value.substr(0, value.find(':'));
+  if (type.empty() || type == PETSCVIEWERASCII) return;
+  throw InputError("-log_view: " + in_quotes(type) +
+                   " shows no log; allowed is ascii, as in -log_view ascii:log.txt");
+}
+
+/// What PETSc reads when it is left, which is after the run.
+void require_values_read_at_the_end(const std::vector<std::string>& words) {
+  for (const char* option : {"-options_left", "-options_view", "-get_total_flops"}) {
+    PetscBool value = PETSC_FALSE;
+    try {
+      petsc(PetscOptionsGetBool(nullptr, nullptr, option, &value, nullptr));
+    } catch (const PetscFailure&) {
+      throw InputError("option " + std::string(option) + ": found " +
+                       in_quotes(value_of(option, words)) + ", but it must be true or false");
+    }
+  }
+  require_log_view(words);
 }
 
 /// What the program does on signals, which PETSc's own handlers would leave changed: also that some
@@ -276,10 +300,11 @@ void PetscSession::initialize() {
   PETSC_COMM_WORLD = comm_;
   try {
     petsc(PetscInitialize(&count, &first, nullptr, nullptr));
+    open_ = true;
+    require_values_read_at_the_end(words_);
   } catch (const PetscFailure& failure) {
     throw InputError(std::string(failure.what()) + options_remedy);
   }
-  open_ = true;
   end_at_mpi_errors();  // PETSc lets errors return, which only PETSc looks at
   petsc(PetscOptionsClearValue(nullptr, skip_default_files));
   PetscPopSignalHandler();

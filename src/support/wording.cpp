@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <sstream>
+#include <unordered_set>
 
 #include "support/options.hpp"
 
@@ -62,10 +63,14 @@ std::string known(std::string_view what, const std::string& found,
   }
   const auto similar = found.size() > 2 ? nearest(found, candidates) : std::nullopt;
   std::string text = similar ? "did you mean '" + *similar + "'? " : "";
-  const bool cut = candidates.size() > longest_list;
-  text += "known " + std::string(what) + ": " +
-          joined(candidates.first(cut ? longest_list : candidates.size()));
-  return cut ? text + ", ... (" + std::to_string(candidates.size()) + " in all)" : text;
+  std::unordered_set<std::string_view> seen;
+  std::vector<std::string> listed;
+  for (const std::string& name : candidates) {
+    if (seen.insert(name).second && listed.size() < longest_list) listed.push_back(name);
+  }
+  text += "known " + std::string(what) + ": " + joined(listed);
+  return seen.size() > listed.size() ? text + ", ... (" + std::to_string(seen.size()) + " in all)"
+                                     : text;
 }
 
 std::string in_quotes(std::string_view text) {

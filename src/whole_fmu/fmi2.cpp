@@ -156,9 +156,11 @@ FMI2_FUNCTION(int, fmi2DeSerializeFMUstate)
 }
 
 FMI2_FUNCTION(int, fmi2GetDirectionalDerivative)
-(Component c, const Reference*, std::size_t, const Reference*, std::size_t, const Real*, Real*) {
-  return called(c, "fmi2GetDirectionalDerivative",
-                [](WholeModel&) { refuse("directional derivatives"); });
+(Component c, const Reference* unknowns, std::size_t n_unknowns, const Reference* knowns,
+ std::size_t n_knowns, const Real* seed, Real* result) {
+  return called(c, "fmi2GetDirectionalDerivative", [&](WholeModel& model) {
+    model.derive({unknowns, n_unknowns}, {knowns, n_knowns}, seed, result);
+  });
 }
 
 FMI2_FUNCTION(int, fmi2SetRealInputDerivatives)

@@ -58,14 +58,17 @@ FMI3_FUNCTION(int, fmi3SetDebugLogging)(Instance, bool, std::size_t, const Strin
 }
 
 FMI3_FUNCTION(Instance, fmi3InstantiateCoSimulation)
-(String, String token, String resources, bool, bool, bool event_mode, bool, const Reference*,
- std::size_t intermediate, Environment environment, LogMessage log, fmi3::IntermediateUpdate) {
-  return new_instance(tell_by(environment, log), "fmi3InstantiateCoSimulation", token, [&] {
-    if (event_mode) refuse("an event mode");
+(String, String token, String resources, bool, bool, bool event_mode, bool early_return,
+ const Reference*, std::size_t intermediate, Environment environment, LogMessage log,
+ fmi3::IntermediateUpdate) {
+  const EventUse events{event_mode, event_mode && early_return};
+  const auto find_resources = [&] {
     if (intermediate != 0) refuse("intermediate variables");
     if (resources == nullptr) throw InputError("there is no path of the resources");
     return std::filesystem::path(resources);
-  });
+  };
+  return new_instance(tell_by(environment, log), "fmi3InstantiateCoSimulation", token,
+                      find_resources, events);
 }
 
 FMI3_FUNCTION(Instance, fmi3InstantiateModelExchange)
@@ -193,7 +196,9 @@ FMI3_FUNCTION(int, fmi3DoStep)
   const int status = called(instance, "fmi3DoStep", [&](WholeModel& model) {
     *last_time = model.time();
     try {
-      model.step(time, size);
+      const StepOutcome ended = model.step(time, size);
+      *event_needed = ended.event;
+      *early_return = ended.early;
     } catch (const EndedEarly&) {
       *terminate = true;
     }
@@ -202,30 +207,64 @@ FMI3_FUNCTION(int, fmi3DoStep)
   return status;
 }
 
+FMI3_FUNCTION(int, fmi3EnterEventMode)(Instance instance) {
+  return called(instance, "fmi3EnterEventMode",
+                [](WholeModel& model) { model.enter_event_mode(); });
+}
+
+FMI3_FUNCTION(int, fmi3UpdateDiscreteStates)
+(Instance instance, bool* again, bool* terminate, bool* nominals_changed, bool* states_changed,
+ bool* next_defined, double* next_time) {
+  *again = *terminate = *nominals_changed = *states_changed = *next_defined = false;
+  return called(instance, "fmi3UpdateDiscreteStates", [&](WholeModel& model) {
+    const std::optional<double> next = model.update_discrete_states();
+    *next_defined = next.has_value();
+    *next_time = next.value_or(0.0);
+    *states_changed = true;
+  });
+}
+
+FMI3_FUNCTION(int, fmi3EnterStepMode)(Instance instance) {
+  return called(instance, "fmi3EnterStepMode", [](WholeModel& model) { model.enter_step_mode(); });
+}
+
+FMI3_FUNCTION(int, fmi3GetDirectionalDerivative)
+(Instance instance, const Reference* unknowns, std::size_t n_unknowns, const Reference* knowns,
+ std::size_t n_knowns, const double* seed, std::size_t n_seed, double* result,
+ std::size_t n_result) {
+  return called(instance, "fmi3GetDirectionalDerivative", [&](WholeModel& model) {
+    require_scalars(n_knowns, n_seed);
+    require_scalars(n_unknowns, n_result);
+    model.derive({unknowns, n_unknowns}, {knowns, n_knowns}, seed, result);
+  });
+}
+
+FMI3_FUNCTION(int, fmi3GetAdjointDerivative)
+(Instance instance, const Reference* unknowns, std::size_t n_unknowns, const Reference* knowns,
+ std::size_t n_knowns, const double* seed, std::size_t n_seed, double* result,
+ std::size_t n_result) {
+  return called(instance, "fmi3GetAdjointDerivative", [&](WholeModel& model) {
+    require_scalars(n_unknowns, n_seed);
+    require_scalars(n_knowns, n_result);
+    model.derive_adjoint({unknowns, n_unknowns}, {knowns, n_knowns}, seed, result);
+  });
+}
+
 // What modelDescription.xml says not to be there.
 
 #define FMI3_NOT_OFFERED(name, what, ...)                                  \
   FMI3_FUNCTION(int, name)(Instance instance __VA_OPT__(, ) __VA_ARGS__) { \
     return not_offered(instance, #name, what);                             \
   }
-constexpr const char* directional = "directional derivatives";
 constexpr const char* exchange = "model exchange";
 FMI3_NOT_OFFERED(fmi3GetNumberOfVariableDependencies, "dependencies", Reference, std::size_t*)
 FMI3_NOT_OFFERED(fmi3GetVariableDependencies, "dependencies", Reference, std::size_t*, Reference*,
                  std::size_t*, int*, std::size_t)
-FMI3_NOT_OFFERED(fmi3GetDirectionalDerivative, directional, const Reference*, std::size_t,
-                 const Reference*, std::size_t, const double*, std::size_t, double*, std::size_t)
-FMI3_NOT_OFFERED(fmi3GetAdjointDerivative, directional, const Reference*, std::size_t,
-                 const Reference*, std::size_t, const double*, std::size_t, double*, std::size_t)
 FMI3_NOT_OFFERED(fmi3GetOutputDerivatives, "derivatives of outputs", const Reference*, std::size_t,
                  const std::int32_t*, double*, std::size_t)
 FMI3_NOT_OFFERED(fmi3EnterConfigurationMode, "structural parameters")
 FMI3_NOT_OFFERED(fmi3ExitConfigurationMode, "structural parameters")
-FMI3_NOT_OFFERED(fmi3EnterEventMode, "an event mode")
-FMI3_NOT_OFFERED(fmi3UpdateDiscreteStates, "an event mode", bool*, bool*, bool*, bool*, bool*,
-                 double*)
-FMI3_NOT_OFFERED(fmi3EvaluateDiscreteStates, "an event mode")
-FMI3_NOT_OFFERED(fmi3EnterStepMode, "an event mode")
+FMI3_NOT_OFFERED(fmi3EvaluateDiscreteStates, "discrete states without an update")
 FMI3_NOT_OFFERED(fmi3ActivateModelPartition, "scheduled execution", Reference, double)
 FMI3_NOT_OFFERED(fmi3EnterContinuousTimeMode, exchange)
 FMI3_NOT_OFFERED(fmi3CompletedIntegratorStep, exchange, bool, bool*, bool*)

@@ -50,11 +50,13 @@ int called(void* instance, const char* function, const std::function<void(WholeM
 }
 
 WholeInstance* new_instance(WholeInstance::Tell tell, const char* function, const char* token,
-                            const std::function<std::filesystem::path()>& find_resources) {
+                            const std::function<std::filesystem::path()>& find_resources,
+                            EventUse events) {
   const std::lock_guard turn(turns);
   auto instance = std::make_unique<WholeInstance>(WholeInstance{std::move(tell)});
   const WholeStatus status = guarded(*instance, function, [&] {
-    instance->model = std::make_unique<WholeModel>(find_resources(), token == nullptr ? "" : token);
+    instance->model =
+        std::make_unique<WholeModel>(find_resources(), token == nullptr ? "" : token, events);
   });
   return status == WholeStatus::ok ? instance.release() : nullptr;
 }

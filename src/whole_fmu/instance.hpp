@@ -24,7 +24,8 @@ int called(void* instance, const char* function, const std::function<void(WholeM
 
 /// A new instance, or null; what is wrong has been told. `find_resources` gives their folder.
 WholeInstance* new_instance(WholeInstance::Tell tell, const char* function, const char* token,
-                            const std::function<std::filesystem::path()>& find_resources);
+                            const std::function<std::filesystem::path()>& find_resources,
+                            EventUse events = {});
 
 void delete_instance(void* instance);
 

@@ -69,7 +69,9 @@ double rounding(double time, double other) {
 
 }  // namespace
 
-WholeModel::WholeModel(const std::filesystem::path& resources, const std::string& token) {
+WholeModel::WholeModel(const std::filesystem::path& resources, const std::string& token,
+                       EventUse events)
+    : events_(events) {
   const std::filesystem::path file = resources / whole_model_file;
   interface_ =
       whole_interface_of(read_text_file(file, "what an FMU of a whole model holds"), file.string());
@@ -124,12 +126,13 @@ void WholeModel::end_initialization() {
   require({WholePhase::initializing}, "initialisation has to begin first");
   state_.phase = WholePhase::failed;
   need_start();
-  state_.phase = WholePhase::stepping;
+  state_.phase = events_.mode ? WholePhase::event : WholePhase::stepping;
 }
 
 void WholeModel::terminate() {
-  require({WholePhase::stepping, WholePhase::terminated}, "it ends what was initialised");
-  if (state_.phase == WholePhase::stepping) look_at_quality();
+  require({WholePhase::stepping, WholePhase::event, WholePhase::terminated},
+          "it ends what was initialised");
+  if (state_.phase != WholePhase::terminated) look_at_quality();
   state_.phase = WholePhase::terminated;
 }
 
@@ -138,17 +141,21 @@ void WholeModel::reset() {
   if (simulation_ && simulation_->stop_time() != first_stop()) simulation_.reset();
   state_ = {};
   state_.experiment.start = interface_.start;
+  forget_point();
 }
 
 void WholeModel::set(std::span<const unsigned> references, const double* values) {
-  require({WholePhase::instantiated, WholePhase::initializing, WholePhase::stepping},
-          "values are set before the end");
+  require(
+      {WholePhase::instantiated, WholePhase::initializing, WholePhase::stepping, WholePhase::event},
+      "values are set before the end");
+  forget_point();
   for (std::size_t i = 0; i < references.size(); ++i) {
     const WholeValue given{position(references[i]), values[i]};
     if (!std::isfinite(given.value))
       throw InputError("'" + interface_.variables[given.position].name + "' cannot be set to " +
                        exact_number(given.value) + "; give a finite number");
-    state_.phase == WholePhase::stepping ? set_later(given) : set_start(given);
+    const bool begun = state_.phase == WholePhase::stepping || state_.phase == WholePhase::event;
+    begun ? set_later(given) : set_start(given);
   }
 }
 
@@ -196,8 +203,14 @@ void WholeModel::get(std::span<const unsigned> references, double* values) {
       values[i] = time();
     } else if (variable.role == Role::error_estimate && begun) {
       values[i] = estimate();
+    } else if (const auto left = left_limit(place)) {
+      values[i] = *left;
+    } else if (begun && variable.role == Role::output && !state_.waiting.empty()) {
+      values[i] = point().outputs[place_in_network(place)].value;
     } else if (begun && is_read && find(state_.waiting, place) == nullptr) {
-      require({WholePhase::initializing, WholePhase::stepping, WholePhase::terminated}, "");
+      require({WholePhase::initializing, WholePhase::stepping, WholePhase::event,
+               WholePhase::terminated},
+              "");
       wanted.push_back(found(place));
       places.push_back(i);
     } else if (variable.start) {
@@ -215,6 +228,142 @@ void WholeModel::get(std::span<const unsigned> references, double* values) {
 void WholeModel::forget_places() {
   found_.clear();
   settable_.clear();
+  forget_point();
+}
+
+void WholeModel::forget_point() {
+  with_waiting_.reset();
+  feedthrough_.reset();
+}
+
+/// Where the model stands, with inputs that the next step begins with; parameters that are set
+/// count in it only.
+const CommunicationPoint& WholeModel::point() {
+  if (with_waiting_) return *with_waiting_;
+  std::vector<InputChange> inputs;
+  for (const auto& [place, value] : state_.waiting)
+    if (interface_.variables[place].role == Role::input)
+      inputs.push_back({place_in_network(place), value});
+  return with_waiting_.emplace(point_with(simulation_->core(), inputs));
+}
+
+/// Of an input that nothing feeds, an output or a state.
+std::size_t WholeModel::place_in_network(std::size_t position) {
+  const WrittenVariables& written = simulation_->core().plan().written;
+  const Variable variable = found(position);
+  switch (variable.kind()) {
+    case Variable::Kind::output:
+      return written.output(variable.index());
+    case Variable::Kind::input:
+      return written.input(variable.index()).input;
+    default:
+      return written.state(variable.index());
+  }
+}
+
+std::optional<double> WholeModel::left_limit(std::size_t position) {
+  const Role role = interface_.variables[position].role;
+  if (state_.left_outputs.empty() || (role != Role::output && role != Role::state)) return {};
+  const auto& values = role == Role::output ? state_.left_outputs : state_.left_states;
+  return values.at(place_in_network(position));
+}
+
+/// Whether the last macro-step has ended at an event.
+bool WholeModel::take_left_limits() {
+  StepReport report;
+  simulation_->core().stepper().events().tell(report);
+  if (report.events.empty() || report.left == nullptr) return false;
+  state_.left_outputs.clear();
+  for (const Sample& output : report.left->outputs) state_.left_outputs.push_back(output.value);
+  state_.left_states = report.left->states;
+  return true;
+}
+
+void WholeModel::forget_left_limits() {
+  state_.left_outputs.clear();
+  state_.left_states.clear();
+}
+
+const DirectFeedthrough& WholeModel::feedthrough() {
+  if (!interface_.derives)
+    throw InputError("this FMU does not offer derivatives, as its export has told");
+  require({WholePhase::initializing, WholePhase::stepping, WholePhase::event},
+          "derivatives are those of a point between initialisation and the end");
+  if (state_.phase == WholePhase::initializing) need_start();
+  if (state_.phase == WholePhase::initializing && simulation_->core().plan().model.start_problem)
+    throw InputError(
+        "there are no derivatives yet: the start follows from initial equations, of which inputs "
+        "are a part; ask behind initialisation");
+  if (!state_.left_outputs.empty())
+    throw InputError("an event is to be handled first: enter event mode");
+  if (!feedthrough_) feedthrough_.emplace(simulation_->core(), point().inputs);
+  return *feedthrough_;
+}
+
+/// Its place in the network; none where nothing moves it at once.
+std::optional<Eigen::Index> WholeModel::output_to_derive(unsigned reference) {
+  const std::size_t place = position(reference);
+  const WholeVariable& variable = interface_.variables[place];
+  if (variable.role == Role::error_estimate) return std::nullopt;
+  if (variable.role != Role::output)
+    throw InputError("'" + variable.name + "' is no output: derivatives are those of outputs");
+  return static_cast<Eigen::Index>(place_in_network(place));
+}
+
+Eigen::Index WholeModel::input_to_derive_by(unsigned reference) {
+  const std::size_t place = position(reference);
+  const WholeVariable& variable = interface_.variables[place];
+  if (variable.role != Role::input)
+    throw InputError("'" + variable.name + "' is no input: derivatives are by inputs");
+  return static_cast<Eigen::Index>(place_in_network(place));
+}
+
+void WholeModel::derive(std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
+                        const double* seed, double* result) {
+  const DirectFeedthrough& at_once = feedthrough();
+  const Network& network = simulation_->core().plan().network;
+  Eigen::VectorXd inputs = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(network.n_inputs()));
+  for (std::size_t i = 0; i < knowns.size(); ++i) inputs[input_to_derive_by(knowns[i])] += seed[i];
+  const Eigen::VectorXd outputs = at_once.forward(inputs);
+  for (std::size_t i = 0; i < unknowns.size(); ++i) {
+    const auto output = output_to_derive(unknowns[i]);
+    result[i] = output ? outputs[*output] : 0.0;
+  }
+}
+
+void WholeModel::derive_adjoint(std::span<const unsigned> unknowns,
+                                std::span<const unsigned> knowns, const double* seed,
+                                double* result) {
+  const DirectFeedthrough& at_once = feedthrough();
+  const Network& network = simulation_->core().plan().network;
+  Eigen::VectorXd outputs = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(network.n_outputs()));
+  for (std::size_t i = 0; i < unknowns.size(); ++i)
+    if (const auto output = output_to_derive(unknowns[i])) outputs[*output] += seed[i];
+  const Eigen::VectorXd inputs = at_once.adjoint(outputs);
+  for (std::size_t i = 0; i < knowns.size(); ++i) result[i] = inputs[input_to_derive_by(knowns[i])];
+}
+
+void WholeModel::enter_event_mode() {
+  if (!events_.mode) throw InputError("the instance was made without event mode");
+  require({WholePhase::stepping}, "event mode comes between steps");
+  forget_left_limits();
+  state_.phase = WholePhase::event;
+}
+
+std::optional<double> WholeModel::update_discrete_states() {
+  require({WholePhase::event}, "discrete states are updated in event mode");
+  state_.phase = WholePhase::failed;
+  at_start_ = false;
+  settle();
+  simulation_->core().take_changes();
+  state_.phase = WholePhase::event;
+  const double next = simulation_->core().stepper().next_event();
+  return std::isfinite(next) ? std::optional(next) : std::nullopt;
+}
+
+void WholeModel::enter_step_mode() {
+  require({WholePhase::event}, "step mode comes behind event mode");
+  state_.phase = WholePhase::stepping;
 }
 
 /// A name may be that of an output and of a state that is something else.
@@ -289,6 +438,7 @@ void WholeModel::make(double stop) {
 }
 
 void WholeModel::settle() {
+  forget_point();
   for (const WholeValue& given : std::exchange(state_.waiting, {})) {
     settable_.resize(interface_.variables.size());
     auto& place = settable_[given.position];
@@ -320,7 +470,7 @@ void WholeModel::go_beyond(double time) {
   simulation_->restore(here);
 }
 
-void WholeModel::step(double time, double size) {
+StepOutcome WholeModel::step(double time, double size) {
   require({WholePhase::stepping}, "steps come after initialisation and before the end");
   constexpr double share = 1e-6;
   const double here = simulation_->time(), end = time + size;
@@ -333,12 +483,21 @@ void WholeModel::step(double time, double size) {
   if (end - simulation_->stop_time() > rounding(end, simulation_->stop_time())) go_beyond(end);
   state_.phase = WholePhase::failed;
   at_start_ = false;
+  forget_left_limits();
   settle();
-  simulation_->advance_until(std::max(end, here));
+  bool event = false;
+  simulation_->advance_until(std::max(end, here), [&] {
+    event = events_.mode && take_left_limits();
+    return !(event && events_.early_return);
+  });
+  if (!event) forget_left_limits();
   state_.phase = WholePhase::stepping;
-  if (!simulation_->finished()) return;
+  const double now = simulation_->time();
+  const StepOutcome ended{event, event && end - now > rounding(end, now)};
+  if (!simulation_->finished()) return ended;
   look_at_quality();
-  if (simulation_->end_reason().empty()) return;
+  if (simulation_->end_reason().empty()) return ended;
+  forget_left_limits();
   state_.phase = WholePhase::terminated;
   throw EndedEarly(simulation_->end_reason());
 }
@@ -367,15 +526,18 @@ double WholeModel::estimate() {
 
 WholeState WholeModel::saved() {
   require({WholePhase::instantiated, WholePhase::initializing, WholePhase::stepping,
-           WholePhase::terminated},
+           WholePhase::event, WholePhase::terminated},
           "");
   WholeState result = state_;
-  if (state_.phase == WholePhase::stepping || state_.phase == WholePhase::terminated)
+  if (state_.phase != WholePhase::instantiated && state_.phase != WholePhase::initializing)
     result.snapshot = simulation_->snapshot();
   return result;
 }
 
 void WholeModel::restore(const WholeState& state) {
+  if (state.phase == WholePhase::event && !events_.mode)
+    throw InputError("the state is one of event mode, which this instance was made without");
+  forget_point();
   state_ = state;
   state_.snapshot.reset();
   if (!state.snapshot) return;
@@ -393,7 +555,7 @@ std::vector<std::byte> WholeModel::bytes_of(const WholeState& state) const {
   if (copy.snapshot) snapshot = copy.snapshot->bytes();
   Archive archive;
   archive(token, copy.phase, copy.experiment.start, copy.experiment.stop, copy.experiment.accuracy,
-          copy.starts, copy.settled, copy.waiting, snapshot);
+          copy.starts, copy.settled, copy.waiting, copy.left_outputs, copy.left_states, snapshot);
   return sealed(archive.bytes());
 }
 
@@ -410,7 +572,8 @@ WholeState WholeModel::state_of(std::span<const std::byte> bytes) const {
   WholeState result;
   std::vector<std::byte> snapshot;
   archive(result.phase, result.experiment.start, result.experiment.stop, result.experiment.accuracy,
-          result.starts, result.settled, result.waiting, snapshot);
+          result.starts, result.settled, result.waiting, result.left_outputs, result.left_states,
+          snapshot);
   if (!snapshot.empty()) result.snapshot = Snapshot::of_bytes(snapshot);
   return result;
 }

@@ -12,11 +12,25 @@
 #include "concord/errors.hpp"
 #include "concord/simulation.hpp"
 #include "export/whole_interface.hpp"
+#include "simulation/direct_feedthrough.hpp"
 
 namespace concord {
 
 /// Where an instance of an FMU is in its life.
-enum class WholePhase { instantiated, initializing, stepping, terminated, failed };
+enum class WholePhase { instantiated, initializing, stepping, terminated, failed, event };
+
+/// What the importer does with events (FMI 3): it handles them itself, in event mode; steps may end
+/// where one comes.
+struct EventUse {
+  bool mode = false;
+  bool early_return = false;
+};
+
+/// How a step has ended.
+struct StepOutcome {
+  bool event = false;  ///< that event mode is to handle, with left limits until then
+  bool early = false;  ///< before the end that was asked for
+};
 
 /// A subsystem has asked for the end: the step ended early, and there is none behind it.
 class EndedEarly : public SimulationError {
@@ -48,6 +62,8 @@ struct WholeState {
   std::vector<WholeValue> starts;   ///< given until initialisation has ended
   std::vector<WholeValue> settled;  ///< inputs and parameters that were set since then
   std::vector<WholeValue> waiting;  ///< those of them that the next step begins with
+  /// Of the network, before the event in which the last step has ended; empty: there is none.
+  std::vector<double> left_outputs, left_states;
   std::optional<Snapshot> snapshot;
 };
 
@@ -59,7 +75,8 @@ struct WholeState {
 class WholeModel {
  public:
   /// `resources`: the unpacked FMU's folder of that name.
-  WholeModel(const std::filesystem::path& resources, const std::string& token);
+  WholeModel(const std::filesystem::path& resources, const std::string& token,
+             EventUse events = {});
 
   WholePhase phase() const { return state_.phase; }
   /// s
@@ -76,8 +93,21 @@ class WholeModel {
   void set(std::span<const unsigned> references, const double* values);
   void get(std::span<const unsigned> references, double* values);
 
-  /// From `time`, where it is, on to exactly `time + size`. Throws EndedEarly.
-  void step(double time, double size);
+  /// The unknowns' derivatives by the knowns, times `seed` (one number for each known), where the
+  /// model stands; and the other way round, one number for each unknown.
+  void derive(std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
+              const double* seed, double* result);
+  void derive_adjoint(std::span<const unsigned> unknowns, std::span<const unsigned> knowns,
+                      const double* seed, double* result);
+
+  /// From `time`, where it is, on to exactly `time + size`, or to an event. Throws EndedEarly.
+  StepOutcome step(double time, double size);
+
+  void enter_event_mode();
+  /// What was set counts, and what it makes happen has happened. The next time at which it is known
+  /// that something happens, s; none.
+  std::optional<double> update_discrete_states();
+  void enter_step_mode();
 
   WholeState saved();
   void restore(const WholeState& state);
@@ -94,7 +124,16 @@ class WholeModel {
   double first_stop() const;
   void make(double stop);
   void forget_places();
+  void forget_point();
   void settle();
+  const CommunicationPoint& point();
+  std::size_t place_in_network(std::size_t position);
+  std::optional<double> left_limit(std::size_t position);
+  bool take_left_limits();
+  void forget_left_limits();
+  const DirectFeedthrough& feedthrough();
+  std::optional<Eigen::Index> output_to_derive(unsigned reference);
+  Eigen::Index input_to_derive_by(unsigned reference);
   void go_beyond(double time);
   void look_at_quality();
   double estimate();
@@ -102,15 +141,18 @@ class WholeModel {
   Variable found(std::size_t position);
 
   WholeInterface interface_;
+  EventUse events_;
   Options options_;
   ModelSource model_;
   WholeState state_;
-  std::unique_ptr<Simulation> simulation_;         ///< null: not yet
-  WholeExperiment made_for_;                       ///< of the simulation
-  std::vector<WholeValue> made_with_;              ///< its starts
-  bool at_start_ = false;                          ///< it has not left that
-  std::vector<std::optional<Variable>> found_;     ///< in it, by position; empty: not looked for
-  std::vector<std::optional<Settable>> settable_;  ///< likewise
+  std::unique_ptr<Simulation> simulation_;          ///< null: not yet
+  WholeExperiment made_for_;                        ///< of the simulation
+  std::vector<WholeValue> made_with_;               ///< its starts
+  bool at_start_ = false;                           ///< it has not left that
+  std::vector<std::optional<Variable>> found_;      ///< in it, by position; empty: not looked for
+  std::vector<std::optional<Settable>> settable_;   ///< likewise
+  std::optional<CommunicationPoint> with_waiting_;  ///< with inputs that are set; none: not known
+  std::optional<DirectFeedthrough> feedthrough_;    ///< there
   std::string warning_;
 };
 

@@ -5,6 +5,7 @@ import resource
 
 from harness import PAIR, case, changed, main
 
+OLD_ARCHIVE = "PK\3\4old"
 NATIVE = changed(("""    equations:
       inputs: {x: 1}
       states: {v: 0}
@@ -145,9 +146,9 @@ def disk_is_full(bench):
     bench.write("model.yaml", PAIR)
     bench.run("export-fmu", "model.yaml", "left", "--no-binary").succeeds()
     bench.write("fmus.yaml", "experiment: {start: 0, stop: 1}\nsubsystems: {left: {fmu: left.fmu}}\n")
-    bench.write("old.ssp", "old")
-    bench.write("old.ssd", "old")
-    bench.write("old.fmu", "old")
+    old = {"old.ssp": OLD_ARCHIVE, "old.ssd": "<SystemStructureDescription/>", "old.fmu": OLD_ARCHIVE}
+    for name, content in old.items():
+        bench.write(name, content)
     before = sorted(os.listdir(bench.folder))
 
     def limit():
@@ -162,8 +163,8 @@ def disk_is_full(bench):
                   ("export-ssp", "fmus.yaml", "-o", "old.ssd")):
         bench.run(*words, preexec_fn=limit).fails(2, "cannot")
     assert sorted(os.listdir(bench.folder)) == before, os.listdir(bench.folder)
-    for name in ("old.ssp", "old.ssd", "old.fmu"):
-        assert (bench.folder / name).read_text() == "old"
+    for name, content in old.items():
+        assert (bench.folder / name).read_text() == content
 
 
 @case
@@ -185,7 +186,7 @@ def existing_files_are_replaced(bench):
     bench.write("model.yaml", PAIR)
     for name, words in (("left.fmu", ("export-fmu", "model.yaml", "left")),
                         ("model.ssp", ("export-ssp", "model.yaml"))):
-        bench.write(name, "old")
+        bench.write(name, OLD_ARCHIVE)
         bench.run(*words).succeeds()
         assert (bench.folder / name).read_bytes()[:2] == b"PK"
     assert sorted(os.listdir(bench.folder)) == ["left.fmu", "model.ssp", "model.yaml"]

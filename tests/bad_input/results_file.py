@@ -71,6 +71,36 @@ def nothing_that_is_read_is_written(bench):
 
 
 @case
+def only_files_of_their_kind_are_replaced(bench):
+    """Texts take the place of texts, archives of archives, pictures of pictures; models stay."""
+    finished(bench)
+    bench.write("other.yaml", PAIR)
+    bench.write("notes.txt", "hello")
+    bench.write("text.fmu", "hello")
+    bench.write("text.png", "hello")
+    bench.write("empty", "")
+    bench.run("export-fmu", "model.yaml", "left", "-o", "left.fmu").succeeds()
+    bench.run("plot", "model.h5", "-o", "x.png").succeeds()
+    bench.run("linearize", "model.yaml", "-o", "abcd.h5").succeeds()
+    files = {path: path.read_bytes() for path in bench.folder.iterdir()}
+    texts = ("export model.h5 -o {}", "schema -o {}", "report model.h5 -o {}", "steady model.yaml -o {}",
+             "gradient model.yaml --of left.x -o {}", "run model.yaml -cosim_output b.h5 -cosim_summary {}")
+    for words, places in {**{text: ("other.yaml", "left.fmu", "x.png", "abcd.h5") for text in texts},
+                          "export-fmu model.yaml left -o {}": ("text.fmu",),
+                          "plot model.h5 -o {}": ("text.png",),
+                          "linearize model.yaml -o {}": ("other.yaml", "notes.txt", "left.fmu", "model.h5"),
+                          }.items():
+        for place in places:
+            bench.run(*words.format(place).split()).fails(2, place, "left untouched")
+            for path, content in files.items():
+                assert path.read_bytes() == content, f"{path.name} has changed by {words}"
+    for words in ("export model.h5 -o notes.txt", "export model.h5 -o empty", "schema -o notes.txt",
+                  "report model.h5 -o notes.txt", "export-fmu model.yaml left -o left.fmu",
+                  "plot model.h5 -o x.png", "linearize model.yaml -o abcd.h5", "schema -o /dev/null"):
+        bench.run(*words.split()).succeeds()
+
+
+@case
 def earlier_result_is_replaced_after_the_start(bench):
     finished(bench)
     bench.write("model.yaml", changed(("{x: f - k*x}", '{x: "t < 0.5 ? f : 1/(t - t)"}')))

@@ -46,6 +46,25 @@ for tolerance in ("cosim_rtol", "cosim_atol", "subsystem_rtol", "subsystem_left_
         refused(f"{tolerance}_is_{label}", f"-{tolerance} {value}", f"-{tolerance}", f"'{value}'",
                 "greater than zero")
 
+# --- what PETSc reads only when it is left ---
+for words, says in {"-options_left abc": ("-options_left", "'abc'", "true or false"),
+                    "-options_view 7x": ("-options_view", "'7x'"),
+                    "-get_total_flops maybe": ("-get_total_flops", "'maybe'"),
+                    "-log_view zzz": ("-log_view", "'zzz'", "ascii:log.txt"),
+                    "-log_view :log.txt:nonsense": ("Unknown viewer format nonsense",),
+                    "-citations nowhere/c.txt": ("-citations", "'nowhere/c.txt'")}.items():
+    refused("petsc_at_the_end_" + words.split()[0].strip("-") + str(len(words)), words, *says,
+            ranks=BOTH if words == "-options_left abc" else (1,))
+
+
+@case
+def options_left_are_told_behind_a_run(bench):
+    """As PETSc does: a warning, and the run's exit code."""
+    bench.write("model.yaml", PAIR)
+    ended = bench.run("run", "model.yaml", "-cosim_type", "jacobi", "-options_left", "-ksp_rtol", "1").succeeds()
+    ended.require("Option left: name:-ksp_rtol value: 1" in ended.out, "PETSc has not told it")
+
+
 # --- enumerations ---
 for option, allowed in {"cosim_type": "jfm", "cosim_schedule": "parallel", "cosim_hold": "hermite",
                         "cosim_solve": "snes", "cosim_predictor": "extrapolate",

@@ -52,6 +52,16 @@ class Linearize(ModelTest):
         np.testing.assert_allclose(found["D"], [[0], [1], [0], [0]], atol=1e-12)
         np.testing.assert_allclose(sorted(found["eigenvalues"].imag), [-(10 / 3)**.5, (10 / 3)**.5])
 
+    def test_inputs_of_fmus(self):
+        """The same with the mass as an FMU, of whose inputs one is fed by nothing."""
+        model = self.model(LOOP)
+        expected, _ = self.system(model)
+        self.assertEqual(execute("export-fmu", model, "mass", "-o", self.folder / "mass.fmu").returncode, 0)
+        begin, end = LOOP.index("  mass:"), LOOP.index("  gauge:")
+        found, _ = self.system(self.model(LOOP[:begin] + "  mass: {fmu: mass.fmu}\n" + LOOP[end:]))
+        for name in "ABCD":
+            np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-12)
+
     def test_modes(self):
         """Participation factors by numpy; columns add up to 1."""
         found, said = self.system(EXAMPLES / "two_mass/two_mass.yaml")

@@ -84,6 +84,31 @@ subsystems:
   control: {equations: {inputs: {e: 0}, states: {i: 0, d: 0}, derivatives: {i: 0.2*e, d: 20*(i + 0.1*e - d)}, outputs: {d: d}}}
 connections: [plant.y -> sum.y, sum.e -> control.e, control.d -> plant.d]
 """
+GEARED = """
+experiment: {start: 0, stop: 100}
+parameters: {g: 0.5}
+subsystems:
+  car:
+    equations:
+      parameters: {m: 1200, c: 0.4}
+      inputs: {f: 0}
+      states: {v: 0}
+      derivatives: {v: (f - c*v*abs(v))/m}
+      outputs: {v: v}
+  train:
+    system:
+      parameters: {gear: 2, ratio: gear^2}
+      subsystems:
+        motor:
+          equations:
+            parameters: {k: 3000*g, tau: 0.5}
+            inputs: {pedal: 0.1}
+            states: {f: 0}
+            derivatives: {f: "(k*ratio*pedal*(f > 100 ? 2 : 1) - f)/tau"}
+            outputs: {f: f}
+      outputs: {f: motor.f}
+connections: [train.f -> car.f]
+"""
 UNBOUNDED = """
 experiment: {start: 0, stop: 10}
 subsystems:
@@ -137,6 +162,34 @@ class Steady(ModelTest):
         self.assert_stays(model, "car.v")
         at = self.found(model, "--hold", "car.v=20", "--free", "car.c")
         self.assertAlmostEqual(at["car.c"], 300 / 400, delta=1e-9)
+
+    def test_parameters_from_which_others_follow(self):
+        """Of the model and of a system: k g r p = c v^2 with r = gear^2, and a relation on the way."""
+        model = self.model(GEARED)
+        force = 0.4 * 400
+        for name, value in (("train.gear", np.sqrt(force / (3000 * 0.5 * 0.1 * 2))),
+                            ("parameters.g", force / (3000 * 4 * 0.1 * 2)),
+                            ("train.motor.pedal", force / (1500 * 4 * 2)),
+                            ("train.motor.k", force / (4 * 0.1 * 2))):
+            with self.subTest(free=name):
+                at = self.found(model, "--hold", "car.v=20", "--free", name)
+                self.assertAlmostEqual(at[name], value, delta=1e-8 * value)
+                self.assertAlmostEqual(at["car.v"], 20, delta=1e-8)
+                self.assert_stays(model, "car.v", "train.motor.f")
+        at = self.found(model, "--hold", "car.v=20", "--hold", "train.motor.f=160", "--free", "train.gear",
+                        "--free", "car.c")
+        self.assertAlmostEqual(at["car.c"], 0.4, delta=1e-9)
+        self.found(self.model("experiment: {stop: 1}\nparameters: {n: 3}\nsubsystems:\n  a: {equations: {states: "
+                              "{'x[n]': 0}, derivatives: {'x[i in 1:n]': '1 - x[i]'}, outputs: {y: sum(x)}}}\n"),
+                   "--hold", "a.y=4", "--free", "parameters.n", code=1)
+
+    def test_inputs_of_fmus(self):
+        """That nothing feeds: what is held of them counts in the FMU."""
+        execute("export-fmu", self.model(CRUISE), "engine", "-o", self.folder / "engine.fmu")
+        begin, end = CRUISE.index("  engine:"), CRUISE.index("connections:")
+        model = self.model(CRUISE[:begin] + "  engine: {fmu: engine.fmu}\n" + CRUISE[end:])
+        at = self.found(model, "--hold", "engine.pedal=0.4")
+        self.assertAlmostEqual(at["car.v"], np.sqrt(1200 / 0.4), delta=1e-6)
 
     def test_conserved_sums(self):
         """As the transient does: 2 a + b stays."""

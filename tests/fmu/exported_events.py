@@ -1,5 +1,6 @@
 """Equations with relations, `discrete` and `when` exported as FMUs: described, called, and run again."""
 import math
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -44,6 +45,26 @@ subsystems:
         - {condition: T > high, set: {heat: 0, last: t, count: pre(count) + 1}}
         - {condition: T < low, set: {heat: 1, last: t, count: pre(count) + 1}}
       outputs: {T: T, last: last, count: count}
+"""
+START = """experiment: {start: 0, stop: 0.5}
+templates:
+  sampler:
+    equations: {inputs: {y: 0}, discrete: {u: -1}, when: [{every: 0.25, set: {u: y}}], outputs: {u: u}}
+subsystems:
+  slope: {equations: {states: {a: 2}, derivatives: {a: 1}, outputs: {a: a}}}
+  relation: {equations: {inputs: {a: 0}, outputs: {y: "if(a > 1, 5, 1)"}}}
+  heat:
+    equations:
+      inputs: {T: 15}
+      discrete: {h: 0}
+      when: [{condition: T < 19, initially: true, set: {h: 1}}]
+      outputs: {h: h}
+  count:
+    equations: {inputs: {u: 0}, discrete: {n: 0}, when: [{condition: u > 3, set: {n: pre(n) + 1}}], outputs: {n: n}}
+  s1: {template: sampler}
+  s2: {template: sampler}
+  s3: {template: sampler}
+connections: [slope.a -> relation.a, relation.y -> s1.y, heat.h -> s2.y, s2.u -> s3.y, s1.u -> count.u]
 """
 # Communication points at these times, whatever happens between them.
 GRID = f"events: [{', '.join(str(n / 50) for n in range(1, 150))}]\n"
@@ -284,6 +305,36 @@ class Sampled(EventsTest):
                 for name in native.outputs.names:
                     worst = np.abs(found.outputs[name] - native.outputs[name]).max()
                     self.assertLess(worst, 1e-9, (name, version, interface))
+
+
+class Start(EventsTest):
+    """What happens at the start: one order for all kinds of subsystems."""
+
+    def test_kinds_agree(self):
+        """Ticks at t = 0 read relations that have settled and nothing that another tick sets; what they
+        set makes conditions act."""
+        model = write_model(self.folder, "start", START)
+        for name, version in [(name, version) for name in ("s1", "s2", "s3", "slope") for version in (2, 3)]:
+            export(model, name, self.folder / f"{name}_{version}.fmu", "--fmi", version)
+        names = ("s1.u", "s2.u", "s3.u", "relation.y", "count.n")
+        native = simulate(model, *TIGHT)
+        self.assertEqual([native.outputs[name][0] for name in names], [5, 0, -1, 5, 1])
+        runs = [(f"{kind} {version} {which} {ranks}", which, version, ("-subsystem_fmu_interface", kind), ranks)
+                for kind in ("me", "cs") for version in (2, 3) for which in (("s1", "s2"), ("s3",))
+                for ranks in ((1, 3) if version == 2 else (1,))]
+        runs += [("monolithic", ("slope",), 2, ("-cosim_type", "monolithic", *TIGHT), 1),
+                 ("jacobi", ("s1", "s3"), 3, ("-cosim_type", "jacobi", "-cosim_step", 0.05), 1)]
+        for label, which, version, options, ranks in runs:
+            with self.subTest(label):
+                text = START
+                for name in which:
+                    text = re.sub(f"^  {name}: .*", f"  {name}: {{fmu: {name}_{version}.fmu}}", text, flags=re.M)
+                found = simulate(write_model(self.folder, "mixed", text), *options, ranks=ranks)
+                for time in (0.0, 0.25) if "cs" not in options else (0.0,):  # whose ticks end a step
+                    row, other = (np.searchsorted(run.time, time) for run in (found, native))
+                    self.assertEqual((found.time[row], native.time[other]), (time, time))
+                    self.assertEqual([found.outputs[name][row] for name in names],
+                                     [native.outputs[name][other] for name in names], time)
 
 
 class Sequence(EventsTest):

@@ -1,6 +1,7 @@
 """Whole models exported as FMUs, and a small importer of co-simulation, FMI 2.0 and 3.0, to call them."""
 import ctypes
 import functools
+import math
 import tempfile
 from ctypes import (CFUNCTYPE, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint8,
                     c_void_p)
@@ -30,7 +31,7 @@ def doubles(values):
 class WholeFmu:
     """One instance; calls return statuses, values are by name, messages are kept: (status, text)."""
 
-    def __init__(self, folder, token=None, name=b"it"):
+    def __init__(self, folder, token=None, name=b"it", event_mode=False, early_return=False):
         self.root = ElementTree.parse(folder / "modelDescription.xml").getroot()
         self.version = int(self.root.get("fmiVersion")[0])
         self.variables = {v.get("name"): v for v in self.root.find("ModelVariables")}
@@ -51,7 +52,8 @@ class WholeFmu:
         else:
             self.log = LogMessage(lambda env, status, category, text: self._hear(status, text))
             self.instance = make(name, token, f"{resources}/".encode(), c_bool(False), c_bool(False),
-                                 c_bool(False), c_bool(False), None, c_size_t(0), None, self.log, None)
+                                 c_bool(event_mode), c_bool(early_return), None, c_size_t(0), None,
+                                 self.log, None)
 
     def _hear(self, status, text):
         self.messages.append((status, text.decode()))
@@ -104,6 +106,31 @@ class WholeFmu:
         self.last_time = c_double()
         return self("DoStep", c_double(time), c_double(size), c_bool(True), *map(byref, self.told),
                     byref(self.last_time))
+
+    def _derivative(self, function, unknowns, knowns, seed, size):
+        result = doubles([math.nan] * size)
+        status = self(function, *self._count(unknowns), *self._count(knowns), doubles(seed),
+                      *self._again(seed), result, *self._again(result))
+        return status, list(result)
+
+    def try_derivative(self, unknowns, knowns, seed):
+        return self._derivative("GetDirectionalDerivative", unknowns, knowns, seed, len(unknowns))
+
+    def derivative(self, unknowns, knowns, seed):
+        status, result = self.try_derivative(unknowns, knowns, seed)
+        assert status == OK, self.messages
+        return result
+
+    def adjoint(self, unknowns, knowns, seed):
+        status, result = self._derivative("GetAdjointDerivative", unknowns, knowns, seed, len(knowns))
+        assert status == OK, self.messages
+        return result
+
+    def update(self):
+        """The status of an update of discrete states, and the next time that it tells."""
+        told, time = [c_bool() for _ in range(5)], c_double()
+        status = self("UpdateDiscreteStates", *map(byref, told), byref(time))
+        return status, time.value if told[-1].value else None
 
     def ended(self):
         """FMI 2: whether it has asked for the end, and how far it came."""

@@ -40,6 +40,22 @@ connections:
 """
 
 
+PARAMETERS = """
+experiment: {start: 0, stop: 1}
+parameters: {g: 2}
+subsystems:
+  one: {equations: {parameters: {k: 2*g}, states: {x: 1}, derivatives: {x: -k*x}, outputs: {x: x}}}
+  own: {python: {file: own.py, class: Own}}
+  system:
+    system:
+      parameters: {gear: 3}
+      subsystems:
+        a: {equations: {parameters: {k: 2*gear}, inputs: {u: 0}, states: {x: 1}, derivatives: {x: u-k*x}, outputs: {x: x}}}
+      inputs: {u: a.u}
+connections: [one.x -> system.u]
+"""
+
+
 def interrupting_model(at):
     """Sends itself Ctrl-C once, when time `at` is passed."""
     sent = []
@@ -90,6 +106,41 @@ class Steps(unittest.TestCase):
         level = 1.5 + (level - 1.5) * np.exp(-2)
         self.assertAlmostEqual(s["tank.level"], level, 7)
         self.assertEqual((s.time, s.finished), (2.0, True))
+
+    def test_parameters_are_read(self):
+        """As they are: given, set, of a snapshot, after a reset; of all kinds of subsystems."""
+        folder = os.path.dirname(self.tank)
+        path = os.path.join(folder, "parameters.yaml")
+        with open(os.path.join(folder, "own.py"), "w", encoding="utf-8") as file:
+            file.write("class Own:\n    inputs = {'u': 0.0}\n    states = {'x': 1.0}\n    parameters = {'k': 1.5}\n"
+                       "    def derivatives(self, t, x, u):\n        return [-self.k*x.x]\n")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PARAMETERS)
+        for options in ({"cosim_type": "jfm"}, {"cosim_type": "monolithic"}, {"cosim_paces": "auto"}):
+            if options.get("cosim_type") == "monolithic":
+                options["start_values"] = {"system.gear": 5}
+            s = concord.Simulation(path, cosim_step=0.125, **options)
+            s.start()
+            gear = s["system.gear"]
+            self.assertEqual(gear, 5 if "start_values" in options else 3)
+            self.assertEqual(s.values(["parameters.g", "system.a.k", "one.k", "own.k"]).tolist(), [2, 2*gear, 4, 1.5])
+            self.assertIn("one.k", s)
+            self.assertIn("system.gear", s.parameters)
+            s["one.k"], s["own.k"], s["system.a.k"] = 7, 2.5, 8
+            self.assertEqual(s.values(["one.k", "own.k", "system.a.k"]).tolist(), [7, 2.5, 8])
+            s.advance(until=0.5)
+            kept = s.snapshot()
+            s["one.k"] = 9
+            s.advance(until=1)
+            s.restore(kept)
+            self.assertEqual(s.values(["one.k", "own.k", "system.a.k"]).tolist(), [7, 2.5, 8])
+            s.reset({"parameters.g": 6, "own.k": 3})
+            self.assertEqual(s.values(["parameters.g", "system.a.k", "one.k", "own.k"]).tolist(), [6, 2*gear, 12, 3])
+            for name in ("parameters.g", "system.gear"):
+                with self.assertRaisesRegex(concord.InputError, f"'{name}' is a parameter from which others follow"):
+                    s[name] = 1
+            with self.assertRaisesRegex(concord.InputError, "no such parameter that can be read; did you mean 'one.x'"):
+                s["one.q"]
 
     def test_a_parameter_changes_what_depends_on_what(self):
         """Sparse factors follow: with c = 0 the matrix is diagonal."""

@@ -320,6 +320,16 @@ class BlackBoxes(GridTest):
             self.assertIn("'left'", texts["cubic"])
 
 
+class Outside(GridTest):
+    def test_times_are_told(self):
+        times = self.folder / "times.csv"
+        times.write_text("-1\n0.5\n2\n3\n")
+        run = run_here(TWO_MASS, "-cosim_output_times", times, "-cosim_output", self.folder / "x.h5")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("without effect        2 of the times of -cosim_output_times: outside the experiment",
+                      run.stdout)
+
+
 class Refusals(GridTest):
     def refused(self, words, *options):
         run = run_here(TWO_MASS, *options, "-cosim_output", self.folder / "x.h5")
@@ -336,6 +346,9 @@ class Refusals(GridTest):
                             ("t\n", "no times"), ("0.1\n0.2 0.3\n", ":2:")):
             times.write_text(text)
             self.refused([times.name, place], "-cosim_output_times", times)
+        times.write_text("-2\n2.5\n7\n")
+        self.refused(["-cosim_output_times", "all 3 times, from -2 to 7 s", "from 0 to 2 s"],
+                     "-cosim_output_times", times)
         times.write_text("0.1\n")
         self.refused(["give one"], "-cosim_output_times", times, "-cosim_output_interval", 0.1)
         self.refused(["balance"], "-cosim_type", "jacobi", "-cosim_record", "outputs,balance",

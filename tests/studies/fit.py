@@ -97,6 +97,19 @@ class Fit(ModelTest):
         self.assertAlmostEqual(numbers["a.k"]["value"], 0.3, delta=1e-7)
         self.assertLess(numbers["a.k"]["half_width"], 1e-6)
 
+    def test_parameters_of_the_model_and_of_systems(self):
+        """Without a value they begin at the file's."""
+        model = self.folder / "around.yaml"
+        model.write_text("experiment: {start: 0, stop: 3}\nparameters: {g: 1}\nsubsystems:\n  s:\n    system:\n"
+                         "      parameters: {gear: 0.5}\n      subsystems: {a: {equations: {states: {x: g}, derivatives: "
+                         "{x: -2*gear*x}, outputs: {x: x}}}}\n")
+        times = np.linspace(0, 3, 13)
+        data = self.data("around.csv", times, ["s.a.x"], 1.7 * np.exp(-0.6 * times))
+        found, _ = self.fit(model, data, "--free", "parameters.g", "--free", "s.gear=0.1:0.9")
+        numbers = {one["name"]: one["value"] for one in found["numbers"]}
+        self.assertAlmostEqual(numbers["parameters.g"], 1.7, delta=1e-7)
+        self.assertAlmostEqual(numbers["s.gear"], 0.3, delta=1e-7)
+
     def test_deviations_that_are_known(self):
         """They count as they are given: intervals are theirs, not those of the residuals."""
         times = np.linspace(0, 3, 13)

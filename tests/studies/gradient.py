@@ -166,6 +166,28 @@ connections: [spring_cart.f -> cart.f, cart.x -> spring_cart.x_other]
         for one, other in zip(found["by"], known["by"]):
             self.assertAlmostEqual(one["derivative"], other["derivative"], delta=2e-2 * abs(other["derivative"]))
 
+    def test_parameters_of_models_and_systems(self):
+        """By name, with the file's values, whatever follows from them: x' = -2 g k gear x."""
+        model = self.folder / "around.yaml"
+        model.write_text("""
+experiment: {start: 0, stop: 1}
+parameters: {g: 0.5}
+subsystems:
+  drive:
+    system:
+      parameters: {gear: 0.75, ratio: 2*gear}
+      subsystems:
+        a: {equations: {parameters: {k: 1.25}, states: {x: g}, derivatives: {x: -g*k*ratio*x}, outputs: {x: x}}}
+""")
+
+        def end(n):
+            g, gear, k = n["parameters.g"], n["drive.gear"], n["drive.a.k"]
+            return g * np.exp(-2 * g * k * gear)
+
+        at = {"parameters.g": 0.5, "drive.gear": 0.75, "drive.a.k": 1.25}
+        found, _ = self.gradient(model, "drive.a.x", ",".join(at))
+        self.check(found, end(at).real, {name: slope(end, at, name) for name in at})
+
     def test_kinks_are_told(self):
         model = self.folder / "kink.yaml"
         model.write_text("experiment: {start: 0, stop: 1}\nsubsystems:\n  a:\n    equations:\n"
@@ -199,7 +221,7 @@ connections: [spring_cart.f -> cart.f, cart.x -> spring_cart.x_other]
         for cost, by, code, message in [
                 ("integral(left.y)", "left.m", 2, "'left.y' is none; the nearest names are left."),
                 ("integral(left.f)", "left.m", 2, "'left.f' is none; the nearest names are left."),
-                ("left.y", "left.m", 2, "no output, input or state 'left.y'; did you mean 'left."),
+                ("left.y", "left.m", 2, "no output, input or state 'left.y', and no such parameter"),
                 ("integral(left.x", "left.m", 2, "this '(' is not closed"),
                 ("left.x +", "left.m", 2, "--of: "),
                 ("left.x", "left.q", 2, "--by left.q=1.5"),

@@ -51,7 +51,7 @@ void MonolithicCoupling::start(const MacroStep& first, double stop, Communicatio
   point.outputs.resize(subsystems_.n_outputs());
   point.polynomials.resize(subsystems_.n_inputs());
   ConsistentInputs consistent(subsystems_);
-  end_initialization(subsystems_, consistent, point);
+  end_initialization(subsystems_, consistent, first, point);
   refuse_events();
   first_ = first;
   stop_ = stop;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <vector>
 
 #include "concord/errors.hpp"
@@ -33,22 +35,59 @@ double movement(std::span<const Sample> before, std::span<const Sample> now) {
   return largest;
 }
 
+void throw_failure(RankNetwork& subsystems) {
+  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
+    throw SimulationError(*failure);
+  }
+}
+
+/// What holds in those that are not being initialised; whether it is other than it was.
+bool find_what_holds(RankNetwork& subsystems, std::span<const Sample> inputs, double slack,
+                     std::vector<Happening>& waiting) {
+  if (!subsystems.network().has_events()) return false;
+  waiting.clear();
+  bool changed = false;
+  subsystems.happen(EventPass::settle, inputs, slack, changed, waiting);
+  throw_failure(subsystems);
+  return agree_on_largest(subsystems.comm(), changed ? 1 : 0) != 0;
+}
+
 /// While they are being initialised, subsystems may answer to inputs to which they later don't.
-void settle(RankNetwork& subsystems, ConsistentInputs& consistent, CommunicationPoint& point) {
+/// Gives the conditions that hold and do not act.
+std::vector<Happening> settle(RankNetwork& subsystems, ConsistentInputs& consistent, double slack,
+                              CommunicationPoint& point) {
   constexpr int most_passes = 200;
   constexpr double settled = 1e-14;
+  std::vector<Happening> waiting;
   make_consistent(subsystems, consistent, Wanted::values, point);
   for (int pass = 0; pass < most_passes; ++pass) {
     const std::vector<Sample> before = point.inputs;
+    const bool changed = find_what_holds(subsystems, point.inputs, slack, waiting);
     make_consistent(subsystems, consistent, Wanted::values, point);
-    if (agree_on_largest(subsystems.comm(), movement(before, point.inputs)) <= settled) {
-      return;
+    const double moved = movement(before, point.inputs);
+    if (agree_on_largest(subsystems.comm(), moved) <= settled && !changed) {
+      return waiting;
     }
   }
   throw SimulationError(
       "the start values don't settle: what is delayed starts with the source's own value, which "
       "answers to it by more than it is; change the model so that it answers by less, or give the "
       "loop a subsystem with a state");
+}
+
+/// The same of those that have just ended their initialisation, whose events at the start are over.
+void find_what_holds_in(std::span<const std::size_t> ended, RankNetwork& subsystems,
+                        std::span<const Sample> inputs, double slack) {
+  std::vector<Happening> waiting;
+  bool changed = false;
+  for (const std::size_t k : ended) {
+    if (!subsystems.own(k).description().events) continue;
+    const IndexRange own = subsystems.inputs_of(k);
+    subsystems.at_point(k, [&] {
+      subsystems.own(k).happen(EventPass::settle, inputs.subspan(own.first, own.size()), slack,
+                               changed, waiting);
+    });
+  }
 }
 
 /// Throws SimulationError on every rank. Collective.
@@ -69,9 +108,7 @@ void solve_at_point(RankNetwork& subsystems, ConsistentInputs& consistent,
 
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
   subsystems.start(first, stop);
-  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
-    throw SimulationError(*failure);
-  }
+  throw_failure(subsystems);
 }
 
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
@@ -82,20 +119,47 @@ void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, W
   point.outputs.resize(subsystems.n_outputs());
   point.polynomials.resize(subsystems.n_inputs());
   put_out_unknowns(subsystems, point);
-  end_initialization(subsystems, consistent, point);
+  end_initialization_with_events(subsystems, consistent, first, point);
   make_consistent(subsystems, consistent, wanted, point);
 }
 
+double slack_of(const MacroStep& step) {
+  constexpr double exactness = 1e-10;
+  constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  const double largest = std::max(std::abs(step.begin), std::abs(step.end));
+  return std::max(exactness * step.size(), rounding * largest);
+}
+
 void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
-                        CommunicationPoint& point) {
+                        const MacroStep& first, CommunicationPoint& point) {
   if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
     return;
   }
-  settle(subsystems, consistent, point);
+  settle(subsystems, consistent, slack_of(first), point);
   subsystems.end_initialization(point.inputs);
-  if (const auto failure = agree_on_text(subsystems.comm(), subsystems.failure())) {
-    throw SimulationError(*failure);
+  throw_failure(subsystems);
+}
+
+void end_initialization_with_events(RankNetwork& subsystems, ConsistentInputs& consistent,
+                                    const MacroStep& first, CommunicationPoint& point) {
+  if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
+    return;
   }
+  const double slack = slack_of(first);
+  auto& pass = subsystems.first_pass().emplace();
+  pass.waiting = settle(subsystems, consistent, slack, point);
+  pass.inputs = point.inputs;
+  pass.outputs = point.outputs;
+  pass.states.resize(subsystems.n_states());
+  subsystems.gather_states(pass.states);
+  std::vector<std::size_t> ending;
+  std::ranges::copy_if(subsystems.all(), std::back_inserter(ending),
+                       [&](std::size_t k) { return subsystems.own(k).initializing(); });
+  bool changed = false;
+  subsystems.happen(EventPass::happen, point.inputs, slack, changed, pass.happened);
+  subsystems.end_initialization(point.inputs);
+  find_what_holds_in(ending, subsystems, point.inputs, slack);
+  throw_failure(subsystems);
 }
 
 void make_consistent(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,

@@ -13,10 +13,20 @@ void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double st
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                         const MacroStep& first, double stop, CommunicationPoint& point);
 
+/// s: what happens within this time of the macro-step's end happens there.
+double slack_of(const MacroStep& step);
+
 /// After start_subsystems: where subsystems are still finding their start values, they get the
-/// inputs that the network has for them, and end it. Throws SimulationError. Collective.
+/// inputs that the network has for them, with what holds in the others, and end it. Throws
+/// SimulationError. Collective.
 void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
-                        CommunicationPoint& point);
+                        const MacroStep& first, CommunicationPoint& point);
+
+/// The same as the first pass of all over what happens at the start (RankNetwork::first_pass): FMUs
+/// let it happen when they end their initialisation (FMI 2.0.4, 3.2.2; FMI 3.0.2, 2.3.5), and what
+/// happens in one subsystem at an instant is not seen by the others in the same pass.
+void end_initialization_with_events(RankNetwork& subsystems, ConsistentInputs& consistent,
+                                    const MacroStep& first, CommunicationPoint& point);
 
 /// Consistent inputs and outputs where the subsystems stand, from those in `point`. Throws
 /// SimulationError on every rank. Collective.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -43,7 +44,8 @@ class SystemReader {
     read_parameters(subsystems);
     within_.prefix = name_ + ".";
     within_.templates = merged(around_.templates, named(fields_, "templates", "template", ""));
-    around_.model.systems.push_back({name_, terminals("inputs"), terminals("outputs"), run()});
+    around_.model.systems.push_back(
+        {name_, terminals("inputs"), terminals("outputs"), run(), parameters_});
     for (const Field& subsystem : subsystems) read_subsystems(subsystem, within_);
     if (subsystems.empty()) system.fail("must name at least one subsystem");
     if (const auto connections = find_field(fields_, "connections");
@@ -70,6 +72,7 @@ class SystemReader {
   const SubsystemParts& given_;
   const SubsystemSurroundings& around_;
   SubsystemSurroundings within_;
+  std::map<std::string, double> parameters_;
   Fields fields_;
 };
 
@@ -141,6 +144,7 @@ void SystemReader::read_parameters(const Fields& subsystems) {
     if (value) within_.constants.values[parameter.key] = value->number(given_.constants);
   }
   within_.constants = resolved(own, within_.constants);
+  for (const std::string& name : names) parameters_[name] = within_.constants.values.at(name);
 }
 
 /// Changes of the system that are none of what is within.

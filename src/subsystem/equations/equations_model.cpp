@@ -20,21 +20,40 @@ namespace {
 using Number = EquationsDescription::Number;
 using Text = EquationsDescription::Text;
 
-std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
-  const NamesBehind names_behind(description);
-  std::unordered_map<std::string, std::size_t> inputs;
-  for (std::size_t i = 0; i < description.inputs.size(); ++i) {
-    inputs.emplace(description.inputs[i].name, i);
+/// Positions of the inputs that texts use, directly or by way of variables.
+class InputsBehind {
+ public:
+  explicit InputsBehind(const EquationsDescription& description) : names_(description) {
+    for (std::size_t i = 0; i < description.inputs.size(); ++i) {
+      inputs_.emplace(description.inputs[i].name, i);
+    }
   }
-  std::vector<Feedthrough> result;
-  for (std::size_t output = 0; output < description.outputs.size(); ++output) {
-    std::set<std::size_t> used;
-    for (const std::string& name : names_behind(description.outputs[output].text)) {
-      if (const auto input = inputs.find(name); input != inputs.end()) {
-        used.insert(input->second);
+
+  std::set<std::size_t> operator()(const std::string& text) {
+    std::set<std::size_t> result;
+    for (const std::string& name : names_.direct(text)) {
+      if (const auto input = inputs_.find(name); input != inputs_.end()) {
+        result.insert(input->second);
+      } else if (const std::string* variable = names_.text_of(name)) {
+        if (!known_.contains(name)) known_.emplace(name, (*this)(*variable));
+        const std::set<std::size_t>& more = known_.at(name);
+        result.insert(more.begin(), more.end());
       }
     }
-    for (const std::size_t input : used) {
+    return result;
+  }
+
+ private:
+  NamesBehind names_;
+  std::unordered_map<std::string, std::size_t> inputs_;
+  std::unordered_map<std::string, std::set<std::size_t>> known_;  ///< of variables
+};
+
+std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
+  InputsBehind inputs_behind(description);
+  std::vector<Feedthrough> result;
+  for (std::size_t output = 0; output < description.outputs.size(); ++output) {
+    for (const std::size_t input : inputs_behind(description.outputs[output].text)) {
       result.push_back({output, input});
     }
   }
@@ -43,9 +62,12 @@ std::vector<Feedthrough> feedthrough(const EquationsDescription& description) {
 
 bool uses_time(const EquationsDescription& description) {
   const NamesBehind names_behind(description);
+  const auto behind = names_behind.with_users({"t"});
   const auto in = [&](const std::vector<Text>& texts) {
-    return std::any_of(texts.begin(), texts.end(),
-                       [&](const Text& text) { return names_behind(text.text).contains("t"); });
+    return std::ranges::any_of(texts, [&](const Text& text) {
+      return std::ranges::any_of(names_behind.direct(text.text),
+                                 [&](const std::string& name) { return behind.contains(name); });
+    });
   };
   return in(description.derivatives) || in(description.outputs);
 }
@@ -172,6 +194,10 @@ bool EquationsModel::set_parameter(std::size_t parameter, double value) {
   description_ = std::move(changed);
   compile();
   return true;
+}
+
+std::optional<double> EquationsModel::parameter(std::size_t parameter) {
+  return description_->parameters[parameter].value;
 }
 
 /// What events have changed, where the expressions read it.

@@ -39,6 +39,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
 
   /// All parameters are tunable.
   bool set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override;
 
   /// All derivatives are exact, by the expressions' form.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,

@@ -85,9 +85,8 @@ class LoopSearch {
     if (done_.contains(variable.name)) {
       return;
     }
-    const auto open = std::find(path_.begin(), path_.end(), variable.name);
-    if (open != path_.end()) {
-      std::vector<std::string> loop(open, path_.end());
+    if (!on_path_.insert(variable.name).second) {
+      std::vector<std::string> loop(std::ranges::find(path_, variable.name), path_.end());
       loop.push_back(variable.name);
       refuse(description_, variable.location,
              "the variables " + joined(loop, " -> ") +
@@ -106,6 +105,7 @@ class LoopSearch {
       }
     }
     path_.pop_back();
+    on_path_.erase(variable.name);
     done_.insert(variable.name);
   }
 
@@ -114,7 +114,7 @@ class LoopSearch {
   const EquationsDescription& description_;
   std::unordered_map<std::string, const Text*> by_name_;
   std::vector<std::string> path_;
-  std::set<std::string> done_;
+  std::unordered_set<std::string> on_path_, done_;
 };
 
 /// The variables' expressions by name.
@@ -164,23 +164,52 @@ NamesBehind::NamesBehind(const EquationsDescription& description)
   }
 }
 
+const std::string* NamesBehind::text_of(const std::string& variable) const {
+  const auto found = variables_.find(variable);
+  return found == variables_.end() ? nullptr : found->second;
+}
+
 std::set<std::string> NamesBehind::operator()(const std::string& text) const {
   std::set<std::string> result;
   std::vector<const std::string*> open = {&text};
   while (!open.empty()) {
     const std::string& next = *open.back();
     open.pop_back();
-    for (const NameUse& use : names_used(next)) {
-      const auto variable = variables_.find(use.name);
-      if (result.insert(use.name).second && variable != variables_.end()) {
-        open.push_back(variable->second);
-      }
-      if (const UserFunction* called = use.called ? find_own(functions_, use.name) : nullptr) {
-        result.insert(called->parameters.begin(), called->parameters.end());
-      }
+    for (const std::string& name : direct(next)) {
+      const std::string* const variable = text_of(name);
+      if (result.insert(name).second && variable != nullptr) open.push_back(variable);
     }
   }
   return result;
+}
+
+std::vector<std::string> NamesBehind::direct(const std::string& text) const {
+  std::vector<std::string> result;
+  for (const NameUse& use : names_used(text)) {
+    result.push_back(use.name);
+    if (const UserFunction* called = use.called ? find_own(functions_, use.name) : nullptr) {
+      result.insert(result.end(), called->parameters.begin(), called->parameters.end());
+    }
+  }
+  return result;
+}
+
+std::unordered_set<std::string> NamesBehind::with_users(
+    std::unordered_set<std::string> names) const {
+  std::unordered_map<std::string, std::vector<const std::string*>> users;
+  for (const auto& [variable, text] : variables_) {
+    for (const std::string& name : direct(*text)) users[name].push_back(&variable);
+  }
+  std::vector<std::string> open(names.begin(), names.end());
+  while (!open.empty()) {
+    const auto found = users.find(open.back());
+    open.pop_back();
+    if (found == users.end()) continue;
+    for (const std::string* user : found->second) {
+      if (names.insert(*user).second) open.push_back(*user);
+    }
+  }
+  return names;
 }
 
 SmoothEquations::SmoothEquations(const EquationsDescription& description)
@@ -277,15 +306,7 @@ void SmoothEquations::find_moving() {
       moving_.insert(entry.name);
     }
   }
-  const NamesBehind names_behind(description_);
-  const auto own = moving_;
-  for (const Text& variable : description_.variables) {
-    for (const std::string& name : names_behind(variable.text)) {
-      if (own.contains(name)) {
-        moving_.insert(variable.name);
-      }
-    }
-  }
+  moving_ = NamesBehind(description_).with_users(std::move(moving_));
 }
 
 void SmoothEquations::read_when(const EquationsDescription::When& when) {

@@ -22,6 +22,15 @@ class NamesBehind {
   explicit NamesBehind(const EquationsDescription& description);
   std::set<std::string> operator()(const std::string& text) const;
 
+  /// Those in the text itself, and what functions that it calls take from around them.
+  std::vector<std::string> direct(const std::string& text) const;
+
+  /// The names, with the variables that use any of them, directly or by way of others.
+  std::unordered_set<std::string> with_users(std::unordered_set<std::string> names) const;
+
+  /// Null for what is no variable.
+  const std::string* text_of(const std::string& variable) const;
+
  private:
   std::unordered_map<std::string, const std::string*> variables_;
   const UserFunctions* functions_;

@@ -33,6 +33,9 @@ class CoSimulation final : public Subsystem {
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override {
+    return fmu_.parameter(parameter);
+  }
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;

@@ -85,6 +85,9 @@ class FmuModel final : public HybridModel {
     next_.early = next_.since - from;
   }
   bool set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override {
+    return parameters_.value(parameter);
+  }
   void change_parameters(double t, std::span<double> x, std::span<const double> u) override {
     run_event(t, x, u);
   }

@@ -99,6 +99,7 @@ class SteppedFmu {
   void note_slack(double slack) { events_.note_slack(slack); }
   bool happen(std::span<const Sample> inputs, std::vector<Happening>& what);
   bool set_parameter(std::size_t parameter, double value);
+  double parameter(std::size_t parameter) const { return parameters_.value(parameter); }
 
   bool save(SavedFmu& at);
   bool restore(const SavedFmu& from);

@@ -17,6 +17,9 @@ class TunableParameters {
   /// Keeps it until `set`. False, with a reason in `failure`, for what the type does not take.
   bool take(std::size_t parameter, double value, std::string& failure);
 
+  /// What was given last, else the FMU's start value.
+  double value(std::size_t parameter) const { return values_.at(parameter); }
+
   /// Sets all that were given in the FMU.
   bool set(FmuInstance& instance) const { return instance.set(given_ports_, values_); }
 

@@ -242,6 +242,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       const auto parameter = asked.taken<std::size_t>();
       return reply(subsystem_->set_parameter(parameter, asked.taken<double>()));
     }
+    case RemoteFunction::parameter:
+      return done(subsystem_->parameter(asked.taken<std::size_t>()));
     case RemoteFunction::save:
       subsystem_->save();
       return done();

@@ -161,6 +161,10 @@ Outcome IsolatedSubsystem::set_parameter(std::size_t parameter, double value) {
   return attempt(RemoteFunction::set_parameter, {}, parameter, value);
 }
 
+std::optional<double> IsolatedSubsystem::parameter(std::size_t parameter) {
+  return remote_->call(RemoteFunction::parameter, parameter).taken<std::optional<double>>();
+}
+
 void IsolatedSubsystem::save() {
   is_saved_ = true;
   remote_->process().take_copy();

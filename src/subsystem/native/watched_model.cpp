@@ -58,6 +58,10 @@ class WatchedModel final : public OdeModel {
     return call("set_parameter", [&] { return model_->set_parameter(parameter, value); });
   }
 
+  std::optional<double> parameter(std::size_t parameter) override {
+    return call("parameter", [&] { return model_->parameter(parameter); });
+  }
+
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override {
     return at(t, "jacobians", [&] { return model_->jacobians(t, x, u, result); });

@@ -93,6 +93,9 @@ class CheckedModel {
 
   /// False where the model refuses.
   bool set_parameter(std::size_t parameter, double value);
+  std::optional<double> parameter(std::size_t parameter) const {
+    return model_->parameter(parameter);
+  }
 
   /// f was evaluated elsewhere: `count` times at points that nobody asks for again, then at
   /// (t, x, u), which counts unless it is remembered already.

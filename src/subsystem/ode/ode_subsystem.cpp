@@ -102,6 +102,10 @@ class OdeSubsystem final : public Subsystem,
   Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t p) override {
+    const auto& set = parameters_.values;
+    return p < set.size() && set[p] ? set[p] : model_.parameter(p);
+  }
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;

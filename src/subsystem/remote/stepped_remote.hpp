@@ -19,6 +19,9 @@ class SteppedRemote final : public Subsystem {
   Outcome point_outputs(std::span<const Sample> inputs, Wanted wanted,
                         std::span<Sample> outputs) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
+  std::optional<double> parameter(std::size_t parameter) override {
+    return now_.parameters.at(parameter);
+  }
   void save() override { saved_ = now_; }
   void restore() override;
   bool io(Archive& archive) override;
