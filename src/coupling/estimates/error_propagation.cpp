@@ -33,7 +33,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
       looks_between_(closely && !constraints_.any_indirect() &&
-                     (subsystems.network().has_loops() || constraints_.any())),
+                     (subsystems.network().has_feedthrough() || constraints_.any())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
