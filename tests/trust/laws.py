@@ -32,6 +32,7 @@ SHORT, SEEN = 3.0, 1e-2
 OF_CONSTRAINTS = ("force.residual", "force.corrected")  # what is left, which is no signal
 ONCE = ("-cosim_time_limit", "24:00:00")  # a run that misses its accuracy is not tried again
 LIMIT = 60        # s
+KEPT = 100        # checkpoints of a run
 
 
 @dataclass
@@ -177,10 +178,12 @@ def from_checkpoints(model, seed, folder, options):
     for file in folder.glob("parts.chk*"):
         file.unlink()
     more = (*options, *ONCE, "-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", int(rng.integers(1, 8)),
-            "-cosim_checkpoint_every", 1e-9, "-cosim_checkpoint_keep", 1000)
+            "-cosim_checkpoint_every", 1e-9, "-cosim_checkpoint_keep", KEPT)
     one = run(Way(model), folder, more, "parts")
     kept = sorted(folder.glob("parts.chk.old*"))
-    if one.fails() or not kept:
+    if one.fails():
+        return Comparison(law, seed, "verdict", words=one.words)
+    if not kept:
         return None
     chosen = kept[int(rng.integers(len(kept)))]
     chosen.rename(folder / "from.chk")
