@@ -138,6 +138,10 @@ KINDS = {"lag": 4, "oscillator": 4, "nonlinear": 2, "stiff": 2, "direct": 2, "th
          "ball": 1, "sampler": 2, "counter": 1, "kinked": 1.5, "clocked": 1, "integrator": 1, "reset": 1}
 
 
+# What is held by a connection passes a threshold at communication points only, wherever they are.
+CONDITIONAL = ("relay", "counter", "reset", "kinked", "sampler")
+
+
 class Maker:
     """Signals are of the order of one, and what comes in is bounded where a loop could amplify it."""
 
@@ -330,7 +334,7 @@ class Maker:
                 link = Link((source, str(self.rng.choice(list(parts[source].outputs)))), (name, u))
                 if self._chance(0.1):
                     link.delay = self._uniform(0.05, 0.6)
-                elif self._chance(0.03):
+                elif self._chance(0.03) and part.kind not in CONDITIONAL:
                     link.hold = True
                 links.append(link)
         model = Model(parts, links, 0.0, self._uniform(3, 12), constraints)
