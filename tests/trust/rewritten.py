@@ -130,8 +130,10 @@ def _moved_names(model, new):
 
 
 def ranks(rng, model, folder):
+    """Two or three; what is held takes so many macro-steps that these take their time."""
     del folder
-    return Way(model, ranks=int(rng.integers(2, 4))) if len(model.parts) > 1 else None
+    held = any(link.hold for link in model.links)
+    return Way(model, ranks=int(rng.integers(2, 4))) if len(model.parts) > 1 and not held else None
 
 
 def forgetting(rng, model, folder):
