@@ -8,8 +8,9 @@
 # against runs without, on other ranks, isolated, and the jobs of examples/slurm in a Slurm of one node
 # among them), 3000 kills in chains, and calls of the system that fail, one in each run, for the table of
 # doc/trust.md; and the unit tests and those on several ranks with a PETSc of
-# 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, and what 150 small
-# models say of their own error beside the truth (tests/trust/survey.py).
+# 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, 2000 random models
+# written in other ways (tests/trust/laws.py), 10^4 bits that flip (tests/trust/flips.py), and what 150
+# small models say of their own error beside the truth (tests/trust/survey.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -100,6 +101,20 @@ CONCORD_PROGRAM=$build/bin/concord FAILING_CALLS_LIBRARY=$build/lib/libfailing_c
 bash "$root/tests/packages/debian.sh"
 bash "$root/tests/fuzz.sh" --seconds 60
 bash "$root/tests/petsc64.sh"
+
+log=$logs/laws.log
+CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
+  "$root/tests/trust/laws.py" --count 2000 --jobs "$(cores)" --shrink 2>&1 | tee "$log" || {
+  echo "concord: error: a model that is written in another way has other results (whole log: $log)" >&2
+  exit 1
+}
+
+log=$logs/flips.log
+CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
+  "$root/tests/trust/flips.py" --count 2000 --jobs "$(cores)" 2>&1 | tee "$log" || {
+  echo "concord: error: a checkpoint that had changed on the disk was read (whole log: $log)" >&2
+  exit 1
+}
 
 for options in "" "-cosim_type gauss"; do
   log=$logs/survey$options.log

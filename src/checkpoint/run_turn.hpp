@@ -12,20 +12,24 @@
 namespace concord {
 
 /// A run among those that are tried until one reaches the accuracy: what share of that it aims at,
-/// whether another may take its place, after how many macro-steps it is given up (0: never), how
-/// many all before it took, by how much the best of them missed the accuracy, and at what that had
-/// aimed (0: there is none).
+/// in which macro-steps at most (0: any), whether another may take its place, after how many
+/// macro-steps it is given up (0: never), how many all before it took, by how much the best of them
+/// missed the accuracy, and at what that had aimed (0: there is none).
 struct RunTurn {
   double aim = 1.0;
+  double largest_step = 0.0;
   bool repeatable = false;
   std::int64_t most_steps = 0;
   std::int64_t steps_before = 0;
   double least_missed = std::numeric_limits<double>::infinity();
   double best_aim = 0.0;
+  double best_largest_step = 0.0;
 
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, aim, repeatable, most_steps, steps_before, least_missed, best_aim);
+    CONCORD_MEMBERS(archive, aim, largest_step, repeatable, most_steps, steps_before, least_missed,
+                    best_aim, best_largest_step);
   }
+  int memory_version() const { return 2; }
 };
 
 /// What a run goes on with.

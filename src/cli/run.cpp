@@ -329,6 +329,14 @@ bool Run::gives_way(const RunQuality& quality) {
   return next_aim_ > 0.0 || worse_;
 }
 
+/// Whether a lower aim is in vain: what connections hold is of first order in the macro-step, and
+/// no step control sees it where nothing else follows from it.
+bool Run::is_held() const {
+  constexpr double hardly_less = 0.5;
+  return simulation_.plan().network.has_held() &&
+         (turn_.largest_step > 0.0 || missed_ > hardly_less * turn_.least_missed);
+}
+
 /// The share of the accuracy that a run from the start should aim at, where this one has missed it
 /// and few macro-steps may reach it; else 0. An error that is far above the accuracy is not yet in
 /// proportion to it: what it says of the share is believed to a hundredth. What the model itself
@@ -346,7 +354,7 @@ double Run::better_aim(const RunQuality& quality) const {
   const double aim = turn_.aim * share;
   const bool worth_it =
       times * static_cast<double>(summary_.steps) <= static_cast<double>(steps_left()) &&
-      aim * settings_.accuracy >= least_aim;
+      (is_held() || aim * settings_.accuracy >= least_aim);
   return worth_it ? aim : 0.0;
 }
 
@@ -364,8 +372,13 @@ std::optional<RunTurn> Run::next() const {
   if (turn_.best_aim == 0.0 || missed_ < turn_.least_missed) {
     next.least_missed = missed_;
     next.best_aim = turn_.aim;
+    next.best_largest_step = turn_.largest_step;
   }
-  next.aim = next_aim_;
+  if (is_held()) {
+    next.largest_step = share * summary_.largest_step;
+  } else {
+    next.aim = next_aim_;
+  }
   return next;
 }
 

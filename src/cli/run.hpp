@@ -81,6 +81,7 @@ class Run {
   bool is_whole(const RunQuality& quality) const;
   bool may_give_way(const RunQuality& quality) const;
   bool gives_way(const RunQuality& quality);
+  bool is_held() const;
   double better_aim(const RunQuality& quality) const;
   std::int64_t steps_left() const;
   void prepare_halving();

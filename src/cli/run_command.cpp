@@ -83,6 +83,10 @@ RunTurn first_turn(Model& model) {
   return found->turn;
 }
 
+RunTurn best_of(const RunTurn& turn) {
+  return {.aim = turn.best_aim, .largest_step = turn.best_largest_step};
+}
+
 /// One run after the other, each as `make` makes it, until one is told: where one has missed the
 /// accuracy at little cost, the next aims lower; where none reaches it, the best is run again and
 /// told.
@@ -91,15 +95,16 @@ ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
   RunTurn turn = first_turn(model);
   for (;;) {
     model.aim = turn.aim;
+    model.largest_step = turn.largest_step;
     std::unique_ptr<Run> run = make(std::move(model), turn);
     try {
       const int code = run->go(after);
       const std::optional<RunTurn> next = run->next();
       if (!next && !run->is_worse()) return {std::move(run), code};
-      turn = next.value_or(RunTurn{.aim = turn.best_aim});
+      turn = next.value_or(best_of(turn));
     } catch (const SimulationError&) {
       if (turn.best_aim == 0.0) throw;
-      turn = {.aim = turn.best_aim};
+      turn = best_of(turn);
     }
     model = run->model();
     model.stiff.reset();

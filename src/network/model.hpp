@@ -197,7 +197,8 @@ struct Model {
   std::vector<double> signal_weights;  ///< in schedules, of each input's signal; empty: 1 each
   std::vector<double> events;          ///< s, ascending: times at which something jumps
   std::vector<double> listed_events;   ///< those that are not known to be a subsystem's own
-  double aim = 1.0;  ///< share of the accuracy to aim at: less after a run that missed it
+  double aim = 1.0;           ///< share of the accuracy to aim at: less after a run that missed it
+  double largest_step = 0.0;  ///< s, of step control after such a run; 0: free
   double step_share =
       1.0;  ///< of the fixed macro-step to take: less beside a run that tells nothing
   std::optional<Paces> paces{};  ///< none: not looked for yet

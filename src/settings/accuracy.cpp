@@ -344,7 +344,8 @@ Tolerance integrators_for(double accuracy) {
 
 double largest_step_by_accuracy(const Settings& settings, const Model& model) {
   constexpr double of_a_radian = 0.4;
-  const double looked_at = (settings.stop - settings.start) / fewest_steps;
+  double looked_at = (settings.stop - settings.start) / fewest_steps;
+  if (model.largest_step > 0.0) looked_at = std::min(looked_at, model.largest_step);
   const bool groups = model.paces && !model.paces->groups.empty();
   return groups ? std::min(looked_at, of_a_radian / model.paces->rest) : looked_at;
 }

@@ -8,7 +8,10 @@
 namespace concord {
 
 ErrorControl::ErrorControl(const Settings& settings, RankNetwork& subsystems)
-    : settings_(settings), account_(settings.method, subsystems, ErrorAccount::Sight::inside) {
+    : settings_(settings),
+      account_(
+          settings.method, subsystems,
+          settings.record.grid.given() ? ErrorAccount::Sight::rows : ErrorAccount::Sight::inside) {
   const bool compares = settings.method.compares_with_prediction();
   if (settings.adapt == Adapt::predictor && (!compares || settings.by_accuracy) &&
       !subsystems.network().has_constraints()) {

@@ -62,7 +62,8 @@ MacroStepper::MacroStepper(const Settings& settings, RankNetwork& subsystems)
       jumps_(settings.method),
       grid_(settings, subsystems, *coupling_),
       feed_(subsystems),
-      changes_(subsystems) {}
+      changes_(subsystems),
+      at_rest_(subsystems) {}
 
 void MacroStepper::start() {
   const MacroStep first = proposed();
@@ -84,6 +85,7 @@ void MacroStepper::start() {
   }
   trial_.polynomials = point_.polynomials;
   errors_.start(point_);
+  at_rest_.begin(point_, coupling_->states());
 }
 
 /// Some subsystems know only when they have started that they have events.
@@ -125,6 +127,7 @@ std::span<const StepReport> MacroStepper::advance() {
   const WorkClock::Instant clock_start = WorkClock::now();
   StepReport& report = reports_.current();
   subsystems_.clock().begin_step(report.index, report.wall_time);
+  at_rest_.require_unchanged(point_, coupling_->states());
   begin_step();
   for (;;) {
     const MacroStep step = proposed();
@@ -145,6 +148,7 @@ std::span<const StepReport> MacroStepper::advance() {
     require_progress(step);
     break;
   }
+  at_rest_.begin(point_, coupling_->states());
   report.wall_time = WorkClock::seconds_since(clock_start);
   if (subsystems_.clock().looks()) {
     subsystems_.clock().add(Phase::step, clock_start);
@@ -252,7 +256,7 @@ SmoothInterval MacroStepper::smooth_interval(double time) const {
 
 void MacroStepper::io(Archive& archive) {
   CONCORD_MEMBERS(archive, abilities_, point_, trial_, jumps_, reports_, errors_, events_,
-                  *controller_, *coupling_, changes_, loops_);
+                  *controller_, *coupling_, changes_, loops_, at_rest_);
   if (archive.reading()) {
     errors_.look_ahead_again(point_);
   }

@@ -12,6 +12,7 @@
 #include "simulation/error_control.hpp"
 #include "simulation/event_steps.hpp"
 #include "simulation/grid_rows.hpp"
+#include "simulation/memory_at_rest.hpp"
 #include "simulation/outside_changes.hpp"
 #include "simulation/step_reports.hpp"
 #include "simulation/trial_feed.hpp"
@@ -44,7 +45,10 @@ class MacroStepper {
 
   /// Something outside has changed at the communication point, the same on every rank: the next
   /// macro-step begins as after an event, with this rank's inputs `changes` that nothing feeds.
-  void jump(std::span<const InputChange> changes) { changes_.add(changes); }
+  void jump(std::span<const InputChange> changes) {
+    changes_.add(changes);
+    at_rest_.end();
+  }
 
   /// What `jump` has said is taken now, with what happens then, instead. Collective.
   void take_changes();
@@ -54,7 +58,7 @@ class MacroStepper {
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
   /// it is written, of one that is new or has gone on when it is read.
   void io(Archive& archive);
-  int memory_version() const { return 3; }
+  int memory_version() const { return 4; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
@@ -100,6 +104,7 @@ class MacroStepper {
   Trial trial_;
   TrialFeed feed_;
   OutsideChanges changes_;
+  MemoryAtRest at_rest_;
   StepReports reports_;
   bool kept_ = false;  ///< the subsystems have saved where the macro-step begins
 };

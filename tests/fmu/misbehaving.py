@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import Results, execute, simulate
+from concord_runs import Results, execute, export, simulate
 from fmu_runs import FmuTest
 
 
@@ -172,17 +172,31 @@ class Requests(FmuTest):
                    "both")
 
     def test_model_exchange_of_nothing(self):
-        """Without states and indicators `auto` takes co-simulation (3.10), and says so."""
+        """Without states, indicators and outputs that events change `auto` takes co-simulation
+        (3.10), and says so."""
+        path = self.folder / "model.yaml"
+        path.write_text("experiment: {start: 0, stop: 1}\nsubsystems: {it: {equations: {inputs: {u: 1}, "
+                        "outputs: {y: u + sin(t)}}}}\n")
+        for version in (2, 3):
+            export(path, "it", self.folder / f"it{version}.fmu", version)
+        alone = self.folder / "alone.yaml"
+        for version in (2, 3):
+            alone.write_text(f"experiment: {{start: 0, stop: 1}}\nsubsystems: {{it: {{fmu: it{version}.fmu}}}}\n")
+            self.assertIn("co-simulation: the model exchange that the FMU offers has neither states nor",
+                          execute("check", alone).stdout)
+
+    def test_events_by_time_alone(self):
+        """An output that only events change: model exchange tells when."""
         path = self.folder / "model.yaml"
         path.write_text("experiment: {start: 0, stop: 1}\nsubsystems: {it: {fmu: stair.fmu}}\n")
         options = ("-cosim_type", "jacobi", "-cosim_step", "0.05")
         for version in (2, 3):
             self.build("stair", version, kinds=("me", "cs"))
-            says = "co-simulation: the model exchange that the FMU offers has neither states nor"
-            self.assertIn(says, execute("check", path).stdout)
+            self.assertNotIn("has neither states nor", execute("check", path).stdout)
             found = simulate(path, *options)
-            steps = simulate(path, *options, "-subsystem_fmu_interface", "cs")
-            self.assertTrue(np.array_equal(found.outputs.values, steps.outputs.values))
+            exchange = simulate(path, *options, "-subsystem_fmu_interface", "me")
+            self.assertTrue(np.array_equal(found.outputs.values, exchange.outputs.values))
+            self.assertGreater(len(found.event_times), 0)
             self.assertGreater(np.ptp(found.outputs["it.count"]), 0)
 
     def test_unknown_dependencies(self):

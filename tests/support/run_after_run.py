@@ -33,6 +33,7 @@ class RunAfterRun:
         process.stdin.flush()
         if not select.select([process.stdout], [], [], timeout)[0]:
             process.kill()
+            process.wait()
             raise subprocess.TimeoutExpired(words, timeout)
         answer = process.stdout.readline()
         return int(answer) if answer else process.wait()

@@ -70,12 +70,12 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
       constraints_(subsystems),
       holds_(method, subsystems),
       inside_(method, subsystems),
-      sees_inside_(sight == Sight::inside && !method.takes_steps_twice()),
+      sees_inside_(sight != Sight::ends && !method.takes_steps_twice()),
       controls_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       missing_(why_not(method, subsystems)),
       undecided_(subsystems),
       interval_(count(subsystems.network().coupled_links()), method.estimate != ErrorEstimate::none,
-                sight == Sight::inside, method.solve.at_nodes),
+                sight != Sight::ends, method.solve.at_nodes),
       indirect_(outputs_of(subsystems, true)),
       largest_(subsystems.n_outputs(), 0.0),
       ranges_(subsystems.n_outputs()),
@@ -101,8 +101,9 @@ void ErrorAccount::make_propagation() {
   if (missing()) {
     propagation_.reset();
   } else if (!propagation_) {
-    propagation_ = std::make_unique<ErrorPropagation>(
-        subsystems_, holds_.consistent(), sight_ == Sight::inside && !at_nodes_, at_nodes_);
+    propagation_ = std::make_unique<ErrorPropagation>(subsystems_, holds_.consistent(),
+                                                      sight_ != Sight::ends && !at_nodes_,
+                                                      at_nodes_, sight_ == Sight::rows);
   }
 }
 
@@ -139,7 +140,7 @@ double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint
 double ErrorAccount::observe(const CommunicationPoint& point, Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
   see(point);
-  if (sight_ == Sight::inside && !missing_) {
+  if (sight_ != Sight::ends && !missing_) {
     undecided_.note(point);
   }
   if (!propagation_) {
@@ -156,7 +157,7 @@ double ErrorAccount::observe(const CommunicationPoint& point, Coupling& coupling
     const double mean = inside_.means()[subsystems_.held_inputs()[j]];
     disturbance_.held[j] += std::isnan(mean) ? 0.0 : point.last_step * mean;
   }
-  if (sight_ == Sight::inside || at_nodes_) {
+  if (sight_ != Sight::ends || at_nodes_) {
     using Left = ErrorPropagation::Left;
     propagation_->add_integration_errors(at_nodes_ ? Left::at_end : Left::on_the_way);
   }

@@ -24,8 +24,9 @@ namespace concord {
 /// Without linearisation of every subsystem there is no estimate, and no verdict.
 class ErrorAccount {
  public:
-  /// Of each macro-step what lies inside, too, or what its ends show alone.
-  enum class Sight { inside, ends };
+  /// Of each macro-step what lies inside, too, where there may be rows, or what its ends show
+  /// alone.
+  enum class Sight { inside, rows, ends };
 
   ErrorAccount(const Method& method, RankNetwork& subsystems, Sight sight);
   ~ErrorAccount();

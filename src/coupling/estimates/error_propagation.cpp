@@ -24,7 +24,7 @@ Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 }  // namespace
 
 ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely,
-                                   bool carried)
+                                   bool carried, bool rows)
     : subsystems_(subsystems),
       closely_(closely),
       carried_(carried),
@@ -33,7 +33,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
       looks_between_(closely && !constraints_.any_indirect() &&
-                     (subsystems.network().has_loops() || constraints_.any())),
+                     ((rows && subsystems.network().has_feedthrough()) ||
+                      subsystems.network().has_loops() || constraints_.any())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),

@@ -40,7 +40,8 @@ class ErrorPropagation {
   /// `closely`: by the mean linearisation and with e where it is, as far as two stages can; else by
   /// the linearisation at the end and the mean of e, which errs on the large side.
   /// `carried`: the coupling carries errors of states itself (CarriesErrors).
-  ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely, bool carried);
+  /// `rows`: what outputs with feedthrough are wrong by inside counts without loops, too.
+  ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely, bool carried, bool rows);
 
   /// When what a macro-step leaves in the states has come about: in micro-steps on the way, or, as
   /// a whole, at its end.

@@ -292,13 +292,12 @@ void InsideErrors::look_along_followers(const MacroStep& step) {
 /// A part of what lies beside outputs becomes what lies beside the inputs that they feed.
 template <class Use>
 void InsideErrors::feed(double Sample::*part, const Use& use) {
-  const auto& connected = subsystems_.connected_inputs();
   std::ranges::transform(beside_, part_.begin(), [&](const Sample& both) {
     return Sample{both.*part, 0.0};
   });
   subsystems_.exchange(part_, fed_);
-  for (std::size_t j = 0; j < connected.size(); ++j) {
-    use(j, fed_[connected[j]].value - fed_by_zero_[connected[j]].value);
+  for (const std::size_t i : subsystems_.connected_inputs()) {
+    use(i, fed_[i].value - fed_by_zero_[i].value);
   }
 }
 

@@ -105,6 +105,7 @@ class SetupBuilder {
   }
   void drive_parameters();
   void refuse_unsupported() const;
+  static bool jumps_by_itself(const ModelDescription& model);
   void choose_role();
   void add_input_starts();
   void add_inputs();
@@ -152,6 +153,13 @@ void SetupBuilder::refuse_unsupported() const {
                                          "; clocks are not supported, export it without them");
 }
 
+/// Outputs that only events change: model exchange tells their instants.
+bool SetupBuilder::jumps_by_itself(const ModelDescription& model) {
+  return std::ranges::any_of(model.outputs, [&](const FmiUnknown& output) {
+    return model.variables[output.variable].variability == FmiVariability::discrete;
+  });
+}
+
 void SetupBuilder::choose_role() {
   const ModelDescription& model = *setup_->model;
   const FmuInterfaceChoice choice = setup_->request.options.interface;
@@ -167,7 +175,8 @@ void SetupBuilder::choose_role() {
     require(model.co_simulation.has_value(), "co-simulation", "me");
   const bool nothing_to_integrate = model.derivatives.empty() && model.event_indicators == 0;
   const bool automatic = choice == FmuInterfaceChoice::automatic;
-  const bool prefers_steps = automatic && nothing_to_integrate && model.co_simulation;
+  const bool prefers_steps = automatic && nothing_to_integrate && model.co_simulation &&
+                             (!jumps_by_itself(model) || model.co_simulation->event_mode);
   const bool exchange = choice == FmuInterfaceChoice::model_exchange ||
                         (automatic && model.model_exchange && !prefers_steps);
   if (prefers_steps && model.model_exchange)
