@@ -145,6 +145,8 @@ std::string loss_at_nodes(const SubsystemEntry& entry) {
   const std::string who = "subsystem '" + description.name + "' ";
   if (entry.fmu != nullptr) return who + "is an FMU, which may want an event after each step";
   if (is_group(description)) return who + "is integrated at a pace of its own";
+  if (!description.capabilities.linearization && !description.states.empty())
+    return who + "offers no linearization";
   const std::size_t size = std::max(description.states.size(), description.inputs.size());
   if (size <= most_at_nodes) return "";
   return who + "has " + std::to_string(size) + " states or inputs, for which systems at nodes, " +

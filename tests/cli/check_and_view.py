@@ -98,7 +98,7 @@ class Notes(Telling):
 
     def test_ranks_of_a_run(self):
         """`schedule` shows the ranks that a run with the same options uses."""
-        for options, title in (((), "-cosim_type jfm, parallel"),
+        for options, title in (((), "-cosim_type radau, parallel"),
                                (("-cosim_type", "gauss_seidel"), "gauss_seidel, sequential")):
             lines = self.lines("schedule", TWO_MASS, *options, ranks=2)
             place = next(i for i, line in enumerate(lines) if title in line)
@@ -117,7 +117,7 @@ class Terminal(Telling):
             shown = os.read(leader, 100000).decode()
         os.close(leader)
         lines = re.split(r"[\r\n]+", shown)
-        self.assertIn("two masses: jfm, 2 subsystems on 1 rank, t from 0 to 0.1 s", lines)
+        self.assertIn("two masses: radau, 2 subsystems on 1 rank, t from 0 to 0.1 s", lines)
         self.assertTrue(any(line.strip().startswith("100.0 %") for line in lines), shown)
         self.assertIn("two masses: completed at t = 0.1 s", lines)
 

@@ -436,7 +436,7 @@ class Discrete(unittest.TestCase):
 
     def test_a_sampled_controller_holds_what_would_fall(self):
         """An error of the plant grows by e^60 without it."""
-        for options in (("-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6)):
+        for options in (("-cosim_type", "jfm", "-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6)):
             self.check("plant.x", *options)
 
     def test_a_sum_of_samples(self):

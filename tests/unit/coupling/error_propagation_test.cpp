@@ -25,7 +25,7 @@ class Ring {
                    number(gain)}},
                  {{"gain.y0", "lag.u0"}, {"lag.y0", "gain.u0"}}),
         point_(network_.start(0.1)),
-        propagation_(network_.subsystems(), false, true, false) {}
+        propagation_(network_.subsystems(), false, true, false, true) {}
 
   /// Means of e and d over an interval, e at its end, of the inputs of lag and gain.
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
