@@ -102,13 +102,6 @@ bash "$root/tests/packages/debian.sh"
 bash "$root/tests/fuzz.sh" --seconds 60
 bash "$root/tests/petsc64.sh"
 
-log=$logs/laws.log
-CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
-  "$root/tests/trust/laws.py" --count 2000 --jobs "$(cores)" --shrink 2>&1 | tee "$log" || {
-  echo "concord: error: a model that is written in another way has other results (whole log: $log)" >&2
-  exit 1
-}
-
 log=$logs/flips.log
 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
   "$root/tests/trust/flips.py" --count 2000 --jobs "$(cores)" 2>&1 | tee "$log" || {
@@ -124,3 +117,11 @@ for options in "" "-cosim_type gauss"; do
     exit 1
   }
 done
+
+# Some are known to fail (doc/trust.md): the last.
+log=$logs/laws.log
+CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
+  "$root/tests/trust/laws.py" --count 2000 --jobs "$(cores)" --shrink 2>&1 | tee "$log" || {
+  echo "concord: error: a model that is written in another way has other results (whole log: $log)" >&2
+  exit 1
+}

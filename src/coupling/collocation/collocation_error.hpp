@@ -58,8 +58,8 @@ class CollocationError {
   int rest_ = 0;           ///< macro-steps up to the next look
   double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
-  std::vector<double> seen_errors_;                 ///< of states, of that macro-step
-  std::vector<double> moved_;  ///< states, by the better solution, within that macro-step
+  std::vector<double> seen_errors_;  ///< of states, of that macro-step
+  std::vector<double> moved_;        ///< states, by the better solution, within that macro-step
   std::vector<double> state_noise_, output_noise_;  ///< what rounding leaves, where that counts
   std::vector<CarriedError> rounding_;
   std::vector<double> no_inputs_;  ///< 0 each

@@ -43,7 +43,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
-  if (consistent || looks_between_) {
+  // What is kept does not depend on where rows are asked for.
+  if (consistent || looks_between_ || subsystems.network().has_feedthrough()) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
@@ -420,9 +421,9 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   return true;
 }
 
-/// By means, in which what states inside are wrong by cancels: what cubics and quintics miss, s^2
-/// (1
-/// - s)^2 and s^3 (1 - s)^3, is at most 1.9 and 2.2 times its mean, what held values miss twice.
+/// By means, in which what states inside are wrong by cancels: what cubics and quintics miss,
+/// s^2 (1 - s)^2 and s^3 (1 - s)^3, is at most 1.9 and 2.2 times its mean, what held values miss
+/// twice.
 bool ErrorPropagation::look_between(const Disturbance& disturbance) {
   constexpr double over_mean = 2.0;
   if (!looks_between_) return true;

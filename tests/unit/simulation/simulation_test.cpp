@@ -379,7 +379,8 @@ TEST(SimulationLibrary, MistakesAreNamed) {
   says([&] { simulation.snapshot(); }, "was started");
   simulation.start();
   says([&] { simulation.start(); }, "started before");
-  says([&] { simulation.variable("a.z"); }, "'a.z'; did you mean 'a.");
+  says([&] { simulation.variable("a.z"); },
+       "'a.z', and no such parameter that can be read; did you");
   says([&] { simulation.settable("a.u"); }, "fed by");
   says([&] { simulation.settable("b.kk"); }, "did you mean 'b.k'");
   says([&] { simulation.set("a.w", std::nan("")); }, "finite");
