@@ -20,8 +20,7 @@ Option<Settings> type_option() {
   return {"cosim_type",
           "coupling method: a preset of schedule, hold and solve; jfm where macro-steps are given, "
           "else -cosim_accuracy chooses",
-          one_of<Method>(),
-          [](const Settings& s) { return s.method.type; },
+          one_of<Method>(), [](const Settings& s) { return s.method.type; },
           [](Settings& s, const std::optional<Method>& given) {
             s.method = given.value_or(method_presets().front());
           }};
