@@ -37,8 +37,6 @@ void EventSteps::propose(const MacroStep& step) {
 
 bool EventSteps::repeats(const MacroStep& step, bool converged, std::span<const Sample> fed) {
   event_ = events_.next(fed);
-  if (now_.in_vain > most_in_vain && event_ <= step.begin)
-    refuse("events accumulate: what has just happened holds again at once");
   if (!rolls_back_ || aims_ == most_aims || now_.in_vain > most_in_vain) {
     return false;
   }
@@ -119,7 +117,6 @@ void EventSteps::end_instant() {
   if (event_ < time_ - 2.5 * slack_) {
     ++now_.late;
   }
-  last_ = happened_;
   watch_intervals(foreseen);
 }
 
@@ -182,8 +179,7 @@ std::string EventSteps::told(std::span<const EventReport> what) const {
 void EventSteps::refuse(const std::string& how_many) const {
   std::ostringstream message;
   message.precision(12);
-  const std::string what = told(happened_.empty() ? last_ : happened_);
-  message << "t = " << time_ << " s: " << how_many << (what.empty() ? "" : ", ") << what
+  message << "t = " << time_ << " s: " << how_many << ", " << told(happened_)
           << "; let a discrete variable hold what comes to rest or slides, or give conditions a "
              "hysteresis; -cosim_event_limit sets the number";
   throw SimulationError(message.str());

@@ -107,7 +107,7 @@ class EventSteps {
   int aims_ = 0;  ///< at an event in this macro-step
   int passes_ = 0;
   double time_ = 0.0;
-  std::vector<EventReport> happened_, last_;  ///< at this instant; at the last with any
+  std::vector<EventReport> happened_;
   std::optional<LeftLimits> left_;
   std::string idle_;
 };

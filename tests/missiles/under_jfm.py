@@ -53,7 +53,7 @@ class OneSideWithoutRollback(unittest.TestCase):
 
     def test_view_says_which_is_which(self):
         with tempfile.TemporaryDirectory() as folder:
-            run = run_here(TWO_MASS, "-subsystem_left_rollback", "false", "-cosim_view",
+            run = run_here(TWO_MASS, "-cosim_type", "jfm", "-subsystem_left_rollback", "false", "-cosim_view",
                           "-cosim_stop", 0.1, "-cosim_output", f"{folder}/r.h5")
         self.assertEqual(run.stdout.count("iterated              right"), 2)
         self.assertEqual(run.stdout.count("by estimators         left"), 2)

@@ -20,7 +20,8 @@ namespace {
 using Number = EquationsDescription::Number;
 using Text = EquationsDescription::Text;
 
-/// Positions of the inputs that texts use, directly or by way of variables.
+/// Positions of the inputs that texts use, directly or by way of variables; of loops, which are
+/// refused elsewhere, some.
 class InputsBehind {
  public:
   explicit InputsBehind(const EquationsDescription& description) : names_(description) {
@@ -35,7 +36,7 @@ class InputsBehind {
       if (const auto input = inputs_.find(name); input != inputs_.end()) {
         result.insert(input->second);
       } else if (const std::string* variable = names_.text_of(name)) {
-        if (!known_.contains(name)) known_.emplace(name, (*this)(*variable));
+        if (known_.try_emplace(name).second) known_[name] = (*this)(*variable);
         const std::set<std::size_t>& more = known_.at(name);
         result.insert(more.begin(), more.end());
       }
