@@ -10,7 +10,7 @@
 #include "network/written_parts.hpp"
 #include "settings/model_choices.hpp"
 #include "settings/order.hpp"
-#include "subsystem/equations/equations_description.hpp"
+#include "subsystem/resets.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -141,17 +141,6 @@ bool asks_for_what_has_no_nodes() {
 /// Nodes' systems are dense, of as many states or inputs times nodes.
 constexpr std::size_t most_at_nodes = 40;
 
-bool sets_states(const SubsystemEntry& entry) {
-  const auto is_state = [&](const auto& set) {
-    return std::ranges::any_of(entry.description.states,
-                               [&](const StateVariable& state) { return state.name == set.name; });
-  };
-  return entry.equations != nullptr &&
-         std::ranges::any_of(entry.equations->whens, [&](const auto& when) {
-           return std::ranges::any_of(when.sets, is_state);
-         });
-}
-
 /// Why the subsystem would lose by collocation what others gain; empty where it doesn't.
 std::string loss_at_nodes(const SubsystemEntry& entry) {
   const SubsystemDescription& description = entry.description;
@@ -160,7 +149,7 @@ std::string loss_at_nodes(const SubsystemEntry& entry) {
   if (is_group(description)) return who + "is integrated at a pace of its own";
   if (!description.capabilities.linearization && !description.states.empty())
     return who + "offers no linearization";
-  if (sets_states(entry))
+  if (entry.equations != nullptr && sets_states(*entry.equations))
     return who + "sets states at events, whose instants may accumulate, which nodes don't follow";
   const std::size_t size = std::max(description.states.size(), description.inputs.size());
   if (size <= most_at_nodes) return "";

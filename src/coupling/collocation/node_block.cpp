@@ -32,7 +32,13 @@ NodeBlock::NodeBlock(RankNetwork& subsystems, std::size_t k, const CollocationNo
       free_(slopes_),
       derivatives_(static_cast<std::size_t>(nodes.count())) {}
 
-void NodeBlock::begin(const MacroStep& step) { begin(step, subsystems_.own(k_).states()); }
+/// A subsystem that has failed stays where it was, until it is asked at the nodes.
+void NodeBlock::begin(const MacroStep& step) {
+  const Eigen::VectorXd before = begin_;
+  std::span<const double> states(before.data(), static_cast<std::size_t>(before.size()));
+  subsystems_.asking(k_, [&] { states = subsystems_.own(k_).states(); });
+  begin(step, states);
+}
 
 void NodeBlock::begin(const MacroStep& step, std::span<const double> states) {
   step_ = step;

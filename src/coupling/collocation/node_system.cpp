@@ -43,9 +43,7 @@ void NodeSystem::begin(const MacroStep& step, const CommunicationPoint& point) {
   h_ = step.size();
   std::ranges::transform(point.inputs, begin_inputs_.begin(), &Sample::value);
   put_begin_inputs();
-  for (const std::size_t k : subsystems_.all()) {
-    subsystems_.asking(k, [&] { blocks_[k].begin(step); });
-  }
+  for (NodeBlock& block : blocks_) block.begin(step);
 }
 
 void NodeSystem::begin_as(const NodeSystem& other) {

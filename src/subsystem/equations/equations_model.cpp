@@ -11,6 +11,7 @@
 #include "subsystem/equations/equations_checks.hpp"
 #include "subsystem/equations/output_curvatures.hpp"
 #include "subsystem/equations/relation_guards.hpp"
+#include "subsystem/resets.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -430,6 +431,16 @@ std::unique_ptr<ModelBatch> EquationsModel::batch(std::span<BatchModel* const> m
   std::vector<EquationsModel*> models;
   for (BatchModel* const member : members) models.push_back(dynamic_cast<EquationsModel*>(member));
   return std::make_unique<EquationsBatch>(std::move(models));
+}
+
+bool sets_states(const EquationsDescription& equations) {
+  const auto is_state = [&](const Text& set) {
+    return std::ranges::any_of(equations.states,
+                               [&](const Number& state) { return state.name == set.name; });
+  };
+  return std::ranges::any_of(equations.whens, [&](const EquationsDescription::When& when) {
+    return std::ranges::any_of(when.sets, is_state);
+  });
 }
 
 }  // namespace concord
