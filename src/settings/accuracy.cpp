@@ -74,7 +74,7 @@ constexpr std::array reasons_by_work = {
 static_assert(by_work.size() == reasons_by_work.size());
 constexpr std::array by_work_of_order_six = {"missiles6", "jfm6"};
 
-/// From macro-step to macro-step, which the run goes by where it is given their size.
+/// Where macro-steps are given: the default, and what takes its place.
 constexpr auto of_given_steps = std::span(by_work).subspan<1>();
 
 /// With a step control of their own.

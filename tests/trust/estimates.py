@@ -438,6 +438,7 @@ class Discrete(unittest.TestCase):
         """An error of the plant grows by e^60 without it."""
         for options in (("-cosim_type", "jfm", "-cosim_accuracy", 1e-3), (), ("-cosim_accuracy", 1e-6)):
             self.check("plant.x", *options)
+        compared(self, SAMPLED, "plant.x", (*self.ROWS, "-cosim_accuracy", 1e-3), factor=3.0)  # 4e-9 of 1e-3
 
     def test_a_sum_of_samples(self):
         for options in ((), ("-cosim_accuracy", 1e-6), ("-cosim_type", "jacobi", "-cosim_step", 0.01)):

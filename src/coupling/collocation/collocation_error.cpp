@@ -9,7 +9,7 @@ namespace {
 /// Of so many macro-steps without step control one is looked at.
 constexpr int one_in = 4;
 
-/// Errors above this, in tolerances, make the next macro-step shorter.
+/// In tolerances: errors below this make no macro-step shorter, whatever part of them is rounding.
 constexpr double shortens = 0.05;
 
 }  // namespace

@@ -34,17 +34,19 @@ NodeBlock::NodeBlock(RankNetwork& subsystems, std::size_t k, const CollocationNo
 
 /// A subsystem that has failed stays where it was, until it is asked at the nodes.
 void NodeBlock::begin(const MacroStep& step) {
-  const Eigen::VectorXd before = begin_;
-  std::span<const double> states(before.data(), static_cast<std::size_t>(before.size()));
-  subsystems_.asking(k_, [&] { states = subsystems_.own(k_).states(); });
-  begin(step, states);
+  set_step(step);
+  subsystems_.asking(k_, [&] { std::ranges::copy(subsystems_.own(k_).states(), begin_.begin()); });
 }
 
-void NodeBlock::begin(const MacroStep& step, std::span<const double> states) {
+void NodeBlock::begin_as(const NodeBlock& other) {
+  set_step(other.step_);
+  begin_ = other.begin_;
+}
+
+void NodeBlock::set_step(const MacroStep& step) {
   step_ = step;
   failure_.reset();
   inside_ = step.size() * nodes_.coefficients().transpose();
-  std::ranges::copy(states, begin_.begin());
 }
 
 void NodeBlock::set_slopes(const Eigen::MatrixXd& slopes) {

@@ -36,9 +36,7 @@ class NodeBlock {
   /// A macro-step begins where the subsystem stands.
   void begin(const MacroStep& step);
   /// The macro-step that another block of the subsystem has begun.
-  void begin_as(const NodeBlock& other) {
-    begin(other.step_, {other.begin_.data(), static_cast<std::size_t>(other.begin_.size())});
-  }
+  void begin_as(const NodeBlock& other);
   void set_slopes(const Eigen::MatrixXd& slopes);
 
   /// f and g at all nodes. False: the subsystem fails there.
@@ -89,7 +87,7 @@ class NodeBlock {
   void io(Archive& archive);
 
  private:
-  void begin(const MacroStep& step, std::span<const double> states);
+  void set_step(const MacroStep& step);
   Eigen::Index count() const { return nodes_.count(); }
   StatePoint point_at(Eigen::Index node, const Inputs& inputs) const;
   template <class Ask>
