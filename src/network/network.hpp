@@ -53,6 +53,8 @@ class Network {
   std::size_t n_inputs() const { return input_offset_.back(); }
   std::size_t n_outputs() const { return output_offset_.back(); }
   std::size_t n_states() const { return state_offset_.back(); }
+  /// At most so many are one behind the other; those within FMUs are known by what comes out.
+  std::size_t n_integrations() const { return n_states() + n_outputs(); }
   IndexRange inputs_of(std::size_t k) const { return {input_offset_[k], input_offset_[k + 1]}; }
   IndexRange outputs_of(std::size_t k) const { return {output_offset_[k], output_offset_[k + 1]}; }
   IndexRange states_of(std::size_t k) const { return {state_offset_[k], state_offset_[k + 1]}; }

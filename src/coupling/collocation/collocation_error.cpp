@@ -27,7 +27,7 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       output_noise_(subsystems.n_outputs()),
       rounding_(subsystems.n_own()),
       no_inputs_(subsystems.connected_inputs().size()),
-      states_(subsystems.comm(), method.adapt_tolerance, nodes.order(), subsystems.n_states()),
+      states_(subsystems, method.adapt_tolerance, nodes.order()),
       outputs_(subsystems, method.adapt_tolerance, nodes.order()),
       x_(subsystems.n_states()) {}
 

@@ -16,6 +16,9 @@ constexpr int pause = 16;
 constexpr double too_slow = 0.1;
 /// Of a rate that was seen in the macro-step before: it may have become worse.
 constexpr double doubt = 10.0;
+/// Sweeps that move more than the one before: Newton's method goes nowhere, or to a solution that
+/// is none of the equations', from the next one on.
+constexpr int astray = 3;
 /// In units of sizes: what does not become less any more, and is below, is rounding.
 constexpr double rounding = 1e-10;
 
@@ -37,6 +40,7 @@ CollocationSweeps::End CollocationSweeps::run(NodeSystem& system, Derivatives fi
   rate_ = std::min(doubt * rate_, 1.0);
   double rate = rate_, last = std::numeric_limits<double>::infinity();
   bool kept = true;
+  int farther = 0;
   for (count_ = 0; count_ < most_;) {
     const Derivatives derivatives = choose(first, rate);
     kept = kept && derivatives == Derivatives::kept;
@@ -50,6 +54,8 @@ CollocationSweeps::End CollocationSweeps::run(NodeSystem& system, Derivatives fi
       return End::converged;
     }
     if (sweep.moved <= rounding && rate > 0.5 && count_ > cheap) return End::at_noise;
+    farther += sweep.moved > last ? 1 : 0;
+    if (farther == astray) break;
     last = sweep.moved;
   }
   return End::slow;

@@ -5,10 +5,11 @@
 
 namespace concord {
 
-StateErrorNorm::StateErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order,
-                               std::size_t count)
-    : norm_(comm, tolerance, order, count), largest_(count) {
-  if (tolerance.of_range) ranges_.emplace(count);
+StateErrorNorm::StateErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order)
+    : norm_(subsystems.comm(), tolerance, order, subsystems.network().n_integrations(),
+            subsystems.n_states()),
+      largest_(subsystems.n_states()) {
+  if (tolerance.of_range) ranges_.emplace(subsystems.n_states());
 }
 
 void StateErrorNorm::see(std::span<const double> values) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coupling/problem/error_norm.hpp"
+#include "network/rank_network.hpp"
 #include "signal/signal_ranges.hpp"
 
 namespace concord {
@@ -12,7 +13,7 @@ namespace concord {
 /// ErrorNorm of the states of all ranks, which have no sizes but what they have been.
 class StateErrorNorm {
  public:
-  StateErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
+  StateErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
 
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);

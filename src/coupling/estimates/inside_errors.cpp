@@ -125,7 +125,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
                                                     : InnerPoints::Sizes::controlled),
       constraints_(subsystems),
       norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
-            subsystems.connected_inputs().size()),
+            subsystems.network().n_integrations(), subsystems.connected_inputs().size()),
       watched_(subsystems.connected_inputs()),
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),

@@ -22,10 +22,12 @@ constexpr double usual_share = 1.5;
 
 }  // namespace
 
-ErrorNorm::ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count)
+ErrorNorm::ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t integrations,
+                     std::size_t count)
     : comm_(comm),
       tolerance_(tolerance),
       order_(order),
+      most_(static_cast<double>(integrations) + order),
       share_(usual_share * std::pow(tolerance.relative, 1.0 / (order + 1))),
       signals_(count) {}
 
@@ -109,7 +111,7 @@ void ErrorNorm::follow(Signal& signal) const {
   const double n = std::log(signal.trial / signal.last) / std::log1p(h_ / elapsed_);
   signal.least = signal.exponent > 0.0 ? std::min(signal.least, n) : n;
   signal.exponent = n;
-  const bool by_itself = n <= 0.0 || n > own_growth * signal.least;
+  const bool by_itself = n <= 0.0 || n > std::min(most_, own_growth * signal.least);
   signal.rises = !by_itself && n > order_ + 0.5;
 }
 

@@ -22,12 +22,14 @@ inline constexpr double inner_fraction = 0.01;
 /// above the order of EST, only macro-steps much shorter than t give it its relative tolerance, and
 /// what is missed then is nothing beside what it becomes. While that is so, its size is that to
 /// which t^n/n! will have risen when the time is over of which the macro-step h is the usual share;
-/// it has to be roughly right. That of a signal that wakes up later is the largest that a trial
-/// from the same communication point has shown.
+/// it has to be roughly right. n is at most the number of integrations on the way: what rises
+/// faster grows by itself, like the tail of a gust. The size of a signal that wakes up later is the
+/// largest that a trial from the same communication point has shown.
 class ErrorNorm {
  public:
-  /// EST = O(h^{order + 1}).
-  ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t count);
+  /// EST = O(h^{order + 1}). `integrations`: one behind the other, at most.
+  ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t integrations,
+            std::size_t count);
 
   /// A start, or an event: which signals have been 0 so far, slopes too where they are known.
   void restart();
@@ -80,6 +82,7 @@ class ErrorNorm {
   MPI_Comm comm_;
   Tolerance tolerance_;
   int order_;
+  double most_;   ///< n
   double share_;  ///< of that time
   std::vector<Signal> signals_;
   double worst_ = 0.0;

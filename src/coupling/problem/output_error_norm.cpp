@@ -6,7 +6,9 @@ namespace concord {
 
 OutputErrorNorm::OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance,
                                  int order)
-    : subsystems_(subsystems), norm_(subsystems.comm(), tolerance, order, subsystems.n_outputs()) {
+    : subsystems_(subsystems),
+      norm_(subsystems.comm(), tolerance, order, subsystems.network().n_integrations(),
+            subsystems.n_outputs()) {
   for (const std::size_t k : subsystems.all()) {
     const IndexRange range = subsystems.outputs_of(k);
     const bool constraint = subsystems.own(k).description().constraint.has_value();

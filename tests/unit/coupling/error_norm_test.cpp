@@ -11,7 +11,7 @@ namespace {
 constexpr Tolerance tolerance{1e-6, 1e-6, true};
 
 TEST(ErrorNorm, TheWorstSignalDecidesHoweverManyAreIdle) {
-  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100);
+  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100, 100);
   norm.begin(0.1);
   norm.add(0, 3e-6, 1.0, 1.0);
   for (std::size_t i = 1; i < 100; ++i) {
@@ -22,7 +22,7 @@ TEST(ErrorNorm, TheWorstSignalDecidesHoweverManyAreIdle) {
 
 TEST(ErrorNorm, UnitsDoNotMatter) {
   for (const double unit : {1e-12, 1e12}) {
-    ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 1);
+    ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100, 1);
     norm.begin(0.1);
     norm.add(0, 3e-6 * unit, 0.2 * unit, unit);
     EXPECT_NEAR(norm.worst(), 1.5, 1e-12);
@@ -30,7 +30,7 @@ TEST(ErrorNorm, UnitsDoNotMatter) {
 }
 
 TEST(ErrorNorm, NoiseIsNoErrorAndNotANumberIsInfinite) {
-  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 1);
+  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100, 1);
   norm.begin(0.1);
   norm.add(0, 1e-9, 1e-9, 1e-9, norm.noise(1.0));
   EXPECT_EQ(norm.worst(), 0.0);
@@ -42,7 +42,7 @@ TEST(ErrorNorm, NoiseIsNoErrorAndNotANumberIsInfinite) {
 /// y = t^6/720 under the estimate h^4 y''''/720, growing steps: nothing holds them, up to where h
 /// is the usual share of t.
 TEST(ErrorNorm, SignalsThatRiseFromNothingLetStepsGrow) {
-  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 1);
+  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100, 1);
   norm.restart();
   norm.begins_at_zero(0);
   double t = 0.0, h = 1e-5;
@@ -60,7 +60,7 @@ TEST(ErrorNorm, SignalsThatRiseFromNothingLetStepsGrow) {
 
 /// One that wakes up within a later macro-step is held to its tolerance.
 TEST(ErrorNorm, SignalsThatWakeUpAreWeighed) {
-  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 1);
+  ErrorNorm norm(MPI_COMM_SELF, tolerance, 3, 100, 1);
   norm.restart();
   norm.begins_at_zero(0);
   norm.begin(0.1);
