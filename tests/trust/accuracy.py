@@ -30,6 +30,39 @@ ALONE = """
 experiment: {start: 0, stop: 2}
 subsystems: {one: {equations: {states: {x: 1}, derivatives: {x: -x}, outputs: {x: x}}}}
 """
+# At rest, with a tail that grows faster than any power of time.
+GUST = """
+experiment: {stop: 60}
+subsystems:
+  wind: {equations: {outputs: {F: "100*exp(-((t - 20.19)/0.03)^2)"}}}
+  mast: {equations: {inputs: {F: 0}, states: {x: 0, v: 0}, derivatives: {x: v, v: (F - 40*x - 2*v)/10}, outputs: {x: x}}}
+connections: [wind.F -> mast.F]
+"""
+LATE = """
+experiment: {stop: 50}
+subsystems:
+  switch: {equations: {outputs: {u: 1/(1 + exp(-50*(t - 42.05)))}}}
+  a: {equations: {inputs: {u: 0, y: 0}, states: {x: 0}, derivatives: {x: 3*(y - x) + u}, outputs: {x: x}}}
+  b: {equations: {inputs: {x: 0}, states: {y: 0}, derivatives: {y: x - 2*y}, outputs: {y: y}}}
+connections: [switch.u -> a.u, a.x -> b.x, b.y -> a.y]
+"""
+# A reactor that runs away within what had become a long macro-step.
+RUNAWAY = """
+experiment: {stop: 600}
+subsystems:
+  reactor:
+    equations:
+      inputs: {Tj: 300, c_in: 1}
+      states: {c: 0.5, T: 350}
+      variables: {rate: 7.2e10*exp(-8750/T)*c}
+      derivatives: {c: (c_in - c - rate)/60, T: (350 - T + 209*rate + 2.09*(Tj - T))/60}
+      outputs: {T: T, c: c}
+  jacket: {equations: {inputs: {T: 350, u: 0}, states: {Tj: 300}, derivatives: {Tj: (290 + u - Tj + 0.3*(T - Tj))/5}, outputs: {Tj: Tj}}}
+  control: {equations: {inputs: {T: 350}, states: {z: 0}, derivatives: {z: (340 - T)/40}, outputs: {u: 0.5*(340 - T) + z}}}
+  feed: {equations: {outputs: {c: 1 + 0.2*(t > 200) - 0.1*(t > 400)}}}
+connections: [reactor.T -> jacket.T, jacket.Tj -> reactor.Tj, reactor.T -> control.T, control.u -> jacket.u,
+              feed.c -> reactor.c_in]
+"""
 MODELS = {name: EXAMPLES / name / f"{name}.yaml" for name in
           ("two_mass", "lotka_volterra", "spring_mass", "algebraic_loop", "drive", "stick_slip",
            "hybrid_vehicle", "power_ring")}
@@ -103,6 +136,16 @@ class Promise(ModelTest):
         self.assertIn("0.0001 of each signal's range, by radau, step control predictor",
                       plain.accuracy)
         self.assertIn("; estimated error ", plain.accuracy)
+
+    def test_what_begins_late(self):
+        """What rises after a rest, or runs away within a macro-step."""
+        for text, accuracies in ((GUST, (1e-6, 1e-8)), (LATE, (1e-6, 1e-8)), (RUNAWAY, (1e-3, 1e-4))):
+            model = self.model(text)
+            for accuracy in accuracies:
+                with self.subTest(model=text, accuracy=accuracy):
+                    run = Run(model, "-cosim_accuracy", accuracy)
+                    self.assertLess(error(model, run), accuracy)
+                    self.assertNotIn("NOT REACHED", run.accuracy)
 
     def test_ranks(self):
         alone, two = (Run(MODELS["two_mass"], ranks=ranks) for ranks in (1, 2))
