@@ -44,42 +44,45 @@ bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
 /// in other subsystems as well.
 void CollocationError::find_noise() {
   NodeSystem& system = finer_.system();
-  for (const std::size_t k : subsystems_.all()) rounding_[k] = system.block(k).rounding();
+  system.find_rounding(rounding_);
   if (!system.carry(rounding_, no_inputs_)) return;
+  const Eigen::VectorXd ends = system.end_states();
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& block = system.block(k);
-    const Eigen::VectorXd noise =
-        rounding_[k].x.cwiseAbs() + block.end_states().unaryExpr(&ErrorNorm::rounding);
-    std::ranges::copy(noise, state_noise_.begin() + subsystems_.states_of(k).first);
-    std::ranges::copy(block.outputs_by_magnitudes(noise),
-                      output_noise_.begin() + subsystems_.outputs_of(k).first);
+    const IndexRange states = subsystems_.states_of(k);
+    double* const noise = state_noise_.data() + states.first;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      noise[s] = std::abs(rounding_[k].x[static_cast<Eigen::Index>(s)]) +
+                 ErrorNorm::rounding(ends[static_cast<Eigen::Index>(states.first + s)]);
+    }
+    system.block(k).put_outputs_by_magnitudes(
+        noise, output_noise_.data() + subsystems_.outputs_of(k).first);
   }
 }
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   seen_for_ = step.size();
   if (!finer_.sweep(system)) return false;
+  const NodeSystem& better = finer_.system();
+  const Eigen::VectorXd errors = system.end_states() - better.end_states();
+  std::ranges::copy(errors, seen_errors_.begin());
+  std::ranges::copy(better.moved(), moved_.begin());
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& better = finer_.system().block(k);
-    const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
-    const Eigen::VectorXd by_errors = better.outputs_by(errors);
-    std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
-    std::ranges::copy(better.moved(), moved_.begin() + subsystems_.states_of(k).first);
-    std::copy(by_errors.begin(), by_errors.end(),
-              output_errors_.data() + subsystems_.outputs_of(k).first);
+    better.block(k).put_outputs_by(seen_errors_.data() + subsystems_.states_of(k).first,
+                                   output_errors_.data() + subsystems_.outputs_of(k).first);
   }
   return true;
 }
 
 void CollocationError::compare_inputs(std::span<const Polynomial> inputs, double h,
                                       std::span<double> missed) const {
+  const NodeSystem& better = finer_.system();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Eigen::VectorXd better = finer_.system().inputs(j);
     missed[j] = 0.0;
-    for (Eigen::Index i = 0; i < better.size(); ++i) {
-      const double given = inputs[connected[j]](finer_.nodes().shares()[i] * h);
-      missed[j] = std::max(missed[j], std::abs(given - better[i]));
+    for (std::size_t i = 0; i < better.count(); ++i) {
+      const double given =
+          inputs[connected[j]](finer_.nodes().shares()[static_cast<Eigen::Index>(i)] * h);
+      missed[j] = std::max(missed[j], std::abs(given - better.input(j, i)));
     }
   }
 }

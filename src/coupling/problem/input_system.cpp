@@ -32,6 +32,12 @@ void InputSystem::assemble() {
   assemble_scaled();
 }
 
+void InputSystem::assemble_as(const InputSystem& other) {
+  scale_values_ = other.scale_values_;
+  row_scale_values_ = other.row_scale_values_;
+  assemble_scaled();
+}
+
 void InputSystem::io(Archive& archive) {
   const bool changed = archive.changes([&] {
     CONCORD_MEMBERS(archive, gains_);

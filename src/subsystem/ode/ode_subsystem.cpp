@@ -402,8 +402,12 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
+  PointDerivatives at = derivatives();
+  if (model_.constant_jacobians() && result.parameters == parameters_.times_set &&
+      at.is_whole(result))
+    return checked(at.evaluate(point.t, point.x, point.inputs, result));
   result.parameters = parameters_.times_set;
-  return checked(derivatives().linearize_at(point.t, point.x, point.inputs, sizes(), result));
+  return checked(at.linearize_at(point.t, point.x, point.inputs, sizes(), result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {

@@ -60,7 +60,13 @@ class PointDerivatives {
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
 
-  /// The same without f_t and g_t.
+  /// Whether there are all of f_x, f_u, g_x and g_u.
+  bool is_whole(const Linearization& known) const;
+  /// f and g alone.
+  bool evaluate(double t, std::span<const double> x, std::span<const Sample> inputs,
+                Linearization& result);
+
+  /// The same as `linearize`, without f_t and g_t.
   bool linearize_at(double t, std::span<const double> x, std::span<const Sample> inputs,
                     const PointSizes& sizes, Linearization& result);
 
