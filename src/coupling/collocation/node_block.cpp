@@ -106,27 +106,35 @@ void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside) {
   factors_.compute(shifted);
 }
 
-/// r becomes M^-1 r, states running fastest.
-void NodeBlock::solve(Eigen::Map<Eigen::VectorXd> rows) const {
-  Scratch scratch;
-  Eigen::Map<Eigen::VectorXd> given(scratch.numbers(static_cast<std::size_t>(rows.size())).data(),
-                                    rows.size());
-  given = rows;
-  rows.noalias() = factors_.permutationP() * given;
-  factors_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(rows);
-  factors_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(rows);
+/// M^-1 r, states running fastest. Blocks are small: calls to do this column by column would cost
+/// more than it does.
+void NodeBlock::solve(const double* r, double* result) const {
+  const Eigen::Index size = n_ * nodes_;
+  const auto& to = factors_.permutationP().indices();
+  for (Eigen::Index i = 0; i < size; ++i) result[to[i]] = r[i];
+  const double* const lu = factors_.matrixLU().data();
+  for (Eigen::Index c = 0; c < size; ++c) {
+    const double by = result[c];
+    for (Eigen::Index i = c + 1; i < size; ++i) result[i] -= by * lu[c * size + i];
+  }
+  for (Eigen::Index c = size; c-- > 0;) {
+    const double by = result[c] /= lu[c * size + c];
+    for (Eigen::Index i = 0; i < c; ++i) result[i] -= by * lu[c * size + i];
+  }
 }
 
 void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains) {
   if (factorized_for_ == h) return;
   factorized_for_ = h;
   if (n_ > 0) fill_shifted(inside);
+  Scratch scratch;
+  const std::span<double> own = scratch.numbers(static_cast<std::size_t>(n_ * nodes_));
+  Eigen::Map<Eigen::VectorXd> forcing(own.data(), n_ * nodes_);
   for (std::size_t c = 0; c < fed_.size(); ++c) {
     for (Eigen::Index node = 0; node < nodes_; ++node) {
-      Eigen::Map<Eigen::VectorXd> answer = response(index(c) * nodes_ + node);
-      answer.setZero();
-      answer.segment(node * n_, n_) = f_u(node).col(index(fed_[c]));
-      if (n_ > 0) solve(answer);
+      forcing.setZero();
+      forcing.segment(node * n_, n_) = f_u(node).col(index(fed_[c]));
+      if (n_ > 0) solve(forcing.data(), response(index(c) * nodes_ + node));
       put_gains(inside, {c, node}, gains);
     }
   }
@@ -138,7 +146,7 @@ void NodeBlock::put_gains(const Eigen::MatrixXd& inside, const Column& column,
   Scratch scratch;
   const auto nodes = static_cast<std::size_t>(nodes_);
   const std::size_t c = column.input * nodes + static_cast<std::size_t>(column.node);
-  const double* const slopes = response(index(c)).data();
+  const double* const slopes = response(index(c));
   double* const state = scratch.numbers(static_cast<std::size_t>(n_)).data();
   for (Eigen::Index i = 0; i < nodes_; ++i) {
     for (Eigen::Index s = 0; s < n_; ++s)
@@ -156,19 +164,22 @@ void NodeBlock::solve(const ConstRows& defects, Rows free) const {
   Scratch scratch;
   const auto size = static_cast<std::size_t>(n_ * nodes_);
   Eigen::Map<Eigen::MatrixXd> own(scratch.numbers(size).data(), n_, nodes_);
+  Eigen::Map<Eigen::MatrixXd> result(scratch.numbers(size).data(), n_, nodes_);
   own = defects;
-  solve(Eigen::Map<Eigen::VectorXd>(own.data(), own.size()));
-  free = own;
+  solve(own.data(), result.data());
+  free = result;
 }
 
 void NodeBlock::answer(std::span<const double> du, Rows free) const {
-  for (std::size_t c = 0; c < du.size(); ++c) {
-    const double* by = response(index(c)).data();
-    for (Eigen::Index i = 0; i < nodes_; ++i) {
-      double* const to = free.col(i).data();
-      for (Eigen::Index s = 0; s < n_; ++s) to[s] += du[c] * *by++;
-    }
+  Scratch scratch;
+  Eigen::Map<Eigen::MatrixXd> sum(scratch.numbers(static_cast<std::size_t>(n_ * nodes_)).data(), n_,
+                                  nodes_);
+  sum = free;
+  const double* by = response(0);
+  for (const double u : du) {
+    for (double* to = sum.data(); to != sum.data() + sum.size(); ++to) *to += u * *by++;
   }
+  free = sum;
 }
 
 void NodeBlock::add_outputs(const ConstRows& states, Outputs outputs) const {

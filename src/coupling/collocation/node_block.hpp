@@ -83,14 +83,14 @@ class NodeBlock {
   Matrix f_u(Eigen::Index node) const { return {at(node) + n_ * n_, n_, m_}; }
   Matrix g_x(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_), p_, n_}; }
   Matrix g_u(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_) + p_ * n_, p_, m_}; }
-  Eigen::Map<Eigen::VectorXd> response(Eigen::Index column) const {
-    return {derivatives_ + nodes_ * per_node() + column * n_ * nodes_, n_ * nodes_};
+  double* response(Eigen::Index column) const {
+    return derivatives_ + nodes_ * per_node() + column * n_ * nodes_;
   }
   struct Column {
     std::size_t input;  ///< among the connected ones
     Eigen::Index node;
   };
-  void solve(Eigen::Map<Eigen::VectorXd> rows) const;
+  void solve(const double* r, double* result) const;
   void fill_shifted(const Eigen::MatrixXd& inside);
   void put_gains(const Eigen::MatrixXd& inside, const Column& column, SubsystemGains& gains) const;
   void changed() {

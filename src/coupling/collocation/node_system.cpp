@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -61,6 +62,13 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
     blocks_.emplace_back(subsystems, k, nodes, std::move(fed));
     room += blocks_.back().room();
   }
+  std::vector<char> together(subsystems.n_own(), 0);
+  for (const SubsystemBatch& batch : subsystems.batches()) {
+    batches_.emplace_back(subsystems, batch);
+    for (const std::size_t k : batch.members) together[k] = 1;
+  }
+  std::ranges::copy_if(subsystems.all(), std::back_inserter(alone_),
+                       [&](std::size_t k) { return together[k] == 0; });
   linearizations_.resize(room);
   room = 0;
   for (NodeBlock& block : blocks_) {
@@ -117,11 +125,15 @@ double NodeSystem::end_input(std::size_t j) const {
   return end;
 }
 
+double NodeSystem::time_of(std::size_t node) const {
+  const double share = shares_[signed_index(node)];
+  return share == 1.0 ? step_.end : step_.begin + share * step_.size();
+}
+
 StatePoint NodeSystem::point_at(std::size_t k, std::size_t node) const {
   const IndexRange states = subsystems_.states_of(k), in = subsystems_.inputs_of(k);
-  const double share = shares_[signed_index(node)];
   StatePoint point;
-  point.t = share == 1.0 ? step_.end : step_.begin + share * step_.size();
+  point.t = time_of(node);
   point.h = step_.size();
   point.x = {states_.col(signed_index(node)).data() + states.first, states.size()};
   point.inputs = std::span<const Sample>(inputs_[node]).subspan(in.first, in.size());
@@ -156,6 +168,30 @@ bool NodeSystem::at_nodes(std::size_t k, Work work, const Ask& ask) {
   return false;
 }
 
+/// False where they are to be asked one by one.
+bool NodeSystem::evaluate(NodeBatch& batch) {
+  bool good = true;
+  const WorkScope timed(subsystems_.clock(), batch.members(), Work::outputs);
+  const auto thrown = subsystems_.asking(batch.members().front(), [&] {
+    for (std::size_t node = 0; node < count() && good; ++node) {
+      const Eigen::Index column = signed_index(node);
+      good = batch.evaluate(time_of(node), states_.col(column).data(), inputs_[node],
+                            defects_.col(column).data(), outputs_[node]);
+    }
+  });
+  return good && !thrown;
+}
+
+bool NodeSystem::find_defects(NodeBatch& batch, Derivatives derivatives) {
+  const bool fresh = derivatives == Derivatives::fresh;
+  const bool fits = batch.refresh();
+  if (fits && (!fresh || batch.knows_derivatives()) && evaluate(batch)) return true;
+  bool good = true;
+  for (const std::size_t k : batch.members()) good = (fresh ? linearize(k) : evaluate(k)) && good;
+  if (fresh && good) batch.note_derivatives();
+  return good;
+}
+
 bool NodeSystem::evaluate(std::size_t k) {
   return at_nodes(k, Work::outputs, [&](Subsystem& subsystem, std::size_t node) {
     const StatePoint point = point_at(k, node);
@@ -178,7 +214,8 @@ bool NodeSystem::linearize(std::size_t k) {
 /// Whether all subsystems of all ranks could be evaluated, and derivatives of any are others.
 NodeSystem::Found NodeSystem::find_defects(Derivatives derivatives) {
   bool good = true;
-  for (const std::size_t k : subsystems_.all())
+  for (NodeBatch& batch : batches_) good = find_defects(batch, derivatives) && good;
+  for (const std::size_t k : alone_)
     good = (derivatives == Derivatives::fresh ? linearize(k) : evaluate(k)) && good;
   defects_ -= slopes_;
   good = good && defects_.allFinite();
@@ -319,8 +356,11 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
   }
   const bool solved = system_.solve();
   answer_to_inputs();
-  for (const std::size_t k : subsystems_.all())
-    errors[k].x += step_.size() * (rows(free_, subsystems_.states_of(k)) * weights_);
+  const Eigen::VectorXd ends = step_.size() * (free_ * weights_);
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange states = subsystems_.states_of(k);
+    errors[k].x += ends.segment(signed_index(states.first), signed_index(states.size()));
+  }
   return solved;
 }
 
@@ -346,7 +386,9 @@ void NodeSystem::io(Archive& archive) {
     archive.within(k, [&] { CONCORD_MEMBERS(archive, blocks_[k]); });
   }
   CONCORD_MEMBERS(archive, system_, assembled_for_);
-  if (archive.reading()) changed_ = false;
+  if (!archive.reading()) return;
+  changed_ = false;
+  for (NodeBatch& batch : batches_) batch.forget_derivatives();
 }
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "coupling/collocation/node_batch.hpp"
 #include "coupling/collocation/node_block.hpp"
 #include "coupling/coupling.hpp"
 #include "coupling/problem/constraint_rows.hpp"
@@ -98,11 +99,14 @@ class NodeSystem {
   void set_step(const MacroStep& step);
   void put_begin_inputs();
   void find_states();
+  double time_of(std::size_t node) const;
   StatePoint point_at(std::size_t k, std::size_t node) const;
   std::span<double> defects(std::size_t k, std::size_t node);
   std::span<Sample> outputs(std::size_t k, std::size_t node);
   template <class Ask>
   bool at_nodes(std::size_t k, Work work, const Ask& ask);
+  bool evaluate(NodeBatch& batch);
+  bool find_defects(NodeBatch& batch, Derivatives derivatives);
   bool evaluate(std::size_t k);
   bool linearize(std::size_t k);
   Found find_defects(Derivatives derivatives);
@@ -121,6 +125,8 @@ class NodeSystem {
   ConstraintRows constraints_;
   InputSystem system_;
   std::vector<NodeBlock> blocks_;
+  std::vector<NodeBatch> batches_;
+  std::vector<std::size_t> alone_;      ///< in none of them
   std::vector<double> linearizations_;  ///< where blocks keep theirs, one behind the other
   MacroStep step_;
   Eigen::MatrixXd inside_;  ///< h A'

@@ -390,6 +390,7 @@ Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
   if (known.parameters != parameters_.times_set) return false;
+  if (model_.constant_jacobians() && !model_.time_dependent()) return true;
   if (!model_.constant_jacobians()) see(inputs);
   const bool keeps = derivatives().keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
   counters_.rhs_evaluations = model_.rhs_evaluations();

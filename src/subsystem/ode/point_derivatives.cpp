@@ -105,7 +105,12 @@ PointDerivatives::PointDerivatives(CheckedModel& model, LearntDerivatives& learn
       n_st_(model.state_count()),
       n_in_(model.input_count()),
       n_out_(model.output_count()) {
-  const auto sized = [&](std::size_t n) { return scratch_.numbers(n); };
+  std::span<double> rest = scratch_.numbers(3 * n_in_ + n_st_ + 2 * n_out_);
+  const auto sized = [&](std::size_t n) {
+    const auto result = rest.first(n);
+    rest = rest.subspan(n);
+    return result;
+  };
   at_ = {sized(n_in_), sized(n_in_), sized(n_st_), sized(n_out_), sized(n_out_), sized(n_in_)};
 }
 
@@ -321,7 +326,6 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,
                              std::span<const double> x, std::span<const Sample> inputs,
                              const PointSizes& sizes) {
-  if (model_.constant_jacobians() && !model_.time_dependent()) return true;
   if (model_.constant_jacobians() || learnt_.has_jacobians) return false;
   take_inputs(inputs);
   take_room();
