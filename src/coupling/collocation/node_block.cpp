@@ -53,6 +53,8 @@ std::size_t NodeBlock::room() const {
 
 void NodeBlock::recall(Eigen::Index node, Linearization& known) const {
   known.parameters = parameters_;
+  known.f.resize(static_cast<std::size_t>(n_));
+  known.g.resize(static_cast<std::size_t>(p_));
   const double* from = at(node);
   const std::array sizes{n_ * n_, n_ * m_, p_ * n_, p_ * m_};
   for (std::size_t i = 0; i < parts.size(); from += sizes[i++])
@@ -159,44 +161,46 @@ void NodeBlock::put_gains(const Eigen::MatrixXd& inside, const Column& column,
   }
 }
 
-void NodeBlock::solve(const ConstRows& defects, Rows free) const {
-  if (n_ == 0) return;
+void NodeBlock::solve(Rows<const double> defects, Rows<double> free) const {
   Scratch scratch;
   const auto size = static_cast<std::size_t>(n_ * nodes_);
-  Eigen::Map<Eigen::MatrixXd> own(scratch.numbers(size).data(), n_, nodes_);
-  Eigen::Map<Eigen::MatrixXd> result(scratch.numbers(size).data(), n_, nodes_);
-  own = defects;
-  solve(own.data(), result.data());
-  free = result;
+  double *const own = scratch.numbers(size).data(), *const result = scratch.numbers(size).data();
+  for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(defects.at(i), n_, own + i * n_);
+  if (n_ > 0) solve(own, result);
+  for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(result + i * n_, n_, free.at(i));
 }
 
-void NodeBlock::answer(std::span<const double> du, Rows free) const {
+void NodeBlock::answer(std::span<const double> du, Rows<double> free) const {
   Scratch scratch;
-  Eigen::Map<Eigen::MatrixXd> sum(scratch.numbers(static_cast<std::size_t>(n_ * nodes_)).data(), n_,
-                                  nodes_);
-  sum = free;
+  const Eigen::Index size = n_ * nodes_;
+  double* const sum = scratch.numbers(static_cast<std::size_t>(size)).data();
+  std::fill_n(sum, size, 0.0);
   const double* by = response(0);
   for (const double u : du) {
-    for (double* to = sum.data(); to != sum.data() + sum.size(); ++to) *to += u * *by++;
+    for (Eigen::Index r = 0; r < size; ++r) sum[r] += u * by[r];
+    by += size;
   }
-  free = sum;
+  for (Eigen::Index i = 0; i < nodes_; ++i)
+    for (Eigen::Index s = 0; s < n_; ++s) free.at(i)[s] += sum[i * n_ + s];
 }
 
-void NodeBlock::add_outputs(const ConstRows& states, Outputs outputs) const {
-  for (Eigen::Index i = 0; n_ > 0 && i < nodes_; ++i) {
+void NodeBlock::add_outputs(Rows<const double> states, Outputs outputs) const {
+  for (Eigen::Index i = 0; i < nodes_; ++i) {
     Sample* const y = outputs[static_cast<std::size_t>(i)].data() + first_output_;
-    for (Eigen::Index o = 0; o < p_; ++o)
-      y[o].value += sum_of_products(g_x(i).row(o).data(), n_, states.col(i).data());
+    const double* row = g_x(i).data();
+    for (Eigen::Index o = 0; o < p_; ++o, row += n_)
+      y[o].value += sum_of_products(row, n_, states.at(i));
   }
 }
 
-void NodeBlock::find_defects(const CarriedError& error, Rows defects, Outputs outputs) const {
+void NodeBlock::find_defects(const CarriedError& error, Rows<double> defects,
+                             Outputs outputs) const {
   const double *const x = error.x.data(), *const u = error.u.data();
   for (Eigen::Index i = 0; i < nodes_; ++i) {
     Sample* const y = outputs[static_cast<std::size_t>(i)].data() + first_output_;
     for (Eigen::Index s = 0; s < n_; ++s)
-      defects(s, i) = sum_of_products(f_x(i).row(s).data(), n_, x) +
-                      sum_of_products(f_u(i).row(s).data(), m_, u) + error.f[s];
+      defects.at(i)[s] = sum_of_products(f_x(i).row(s).data(), n_, x) +
+                         sum_of_products(f_u(i).row(s).data(), m_, u) + error.f[s];
     for (Eigen::Index o = 0; o < p_; ++o)
       y[o] = {sum_of_products(g_x(i).row(o).data(), n_, x) +
               sum_of_products(g_u(i).row(o).data(), m_, u) + error.g[o]};

@@ -25,8 +25,12 @@ namespace concord {
 /// what the whole rank has (NodeSystem).
 class NodeBlock {
  public:
-  using Rows = Eigen::Ref<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
-  using ConstRows = Eigen::Ref<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+  template <class Number>
+  struct Rows {
+    Number* first;
+    Eigen::Index stride;  ///< from one node to the next
+    Number* at(Eigen::Index node) const { return first + node * stride; }
+  };
   using Outputs = std::span<std::vector<Sample>>;  ///< of the whole rank, per node
 
   /// `fed`: its connected inputs, among its own.
@@ -50,14 +54,14 @@ class NodeBlock {
   void factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains);
 
   /// free = M^-1 r.
-  void solve(const ConstRows& defects, Rows free) const;
+  void solve(Rows<const double> defects, Rows<double> free) const;
   /// With corrections du of connected inputs, (input, node): free += M^-1 f_u du.
-  void answer(std::span<const double> du, Rows free) const;
+  void answer(std::span<const double> du, Rows<double> free) const;
   /// outputs += g_x of what has become of states at the nodes.
-  void add_outputs(const ConstRows& states, Outputs outputs) const;
+  void add_outputs(Rows<const double> states, Outputs outputs) const;
 
   /// r and y that `error` leaves at the nodes, inputs being right.
-  void find_defects(const CarriedError& error, Rows defects, Outputs outputs) const;
+  void find_defects(const CarriedError& error, Rows<double> defects, Outputs outputs) const;
 
   /// What errors of the states at the end make of outputs, their inputs being right; and at most,
   /// of either sign.

@@ -16,8 +16,11 @@ namespace {
 Eigen::Index signed_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 /// Of some own subsystem's states.
-auto rows(auto& of_all, const IndexRange& states) {
-  return of_all.middleRows(signed_index(states.first), signed_index(states.size()));
+NodeBlock::Rows<double> rows(Eigen::MatrixXd& of_all, const IndexRange& states) {
+  return {of_all.data() + states.first, of_all.rows()};
+}
+NodeBlock::Rows<const double> rows(const Eigen::MatrixXd& of_all, const IndexRange& states) {
+  return {of_all.data() + states.first, of_all.rows()};
 }
 
 /// result = by weights, a column at a time: there are few of them and many rows.
@@ -241,11 +244,11 @@ void NodeSystem::assemble(bool anew, const InputSystem* scaled_as) {
 void NodeSystem::correct_outputs() {
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange states = subsystems_.states_of(k);
-    blocks_[k].solve(rows(defects_, states), rows(free_, states));
+    blocks_[k].solve(rows(std::as_const(defects_), states), rows(free_, states));
   }
   multiply(free_, inside_, moved_);
   for (const std::size_t k : subsystems_.all())
-    blocks_[k].add_outputs(rows(moved_, subsystems_.states_of(k)), outputs_);
+    blocks_[k].add_outputs(rows(std::as_const(moved_), subsystems_.states_of(k)), outputs_);
 }
 
 NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives, const InputSystem* scaled_as) {
