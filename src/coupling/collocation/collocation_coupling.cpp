@@ -51,9 +51,10 @@ void CollocationCoupling::start(const MacroStep& first, double stop, Communicati
 
 /// FMUs want to know where they have come to for good.
 bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
+  std::vector<double> u;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange in = subsystems_.inputs_of(k);
-    std::vector<double> u(in.size());
+    u.resize(in.size());
     std::ranges::transform(std::span(point.inputs).subspan(in.first, in.size()), u.begin(),
                            &Sample::value);
     subsystems_.at_point(k, [&] {

@@ -33,6 +33,8 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
 
 bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
   looked_ = due();
+  const Eigen::VectorXd ends = system.end_states();
+  std::ranges::copy(ends, x_.begin());
   if (looked_ && !look(system, step)) return false;
   const double ratio = std::pow(step.size() / seen_for_, finer_.nodes().order() - 1);
   std::ranges::transform(seen_errors_, state_errors_.begin(),
@@ -92,11 +94,6 @@ std::span<const double> CollocationError::of_states(std::size_t k) const {
   return std::span(state_errors_).subspan(range.first, range.size());
 }
 
-std::span<const double> CollocationError::find_states() {
-  subsystems_.gather_states(x_);
-  return x_;
-}
-
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
   std::ranges::fill(state_noise_, 0.0);
   std::ranges::fill(output_noise_, 0.0);
@@ -107,19 +104,20 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {
-  return std::max(states_(h, {state_errors_, moved_}, find_states(), state_noise_),
+  return std::max(states_(h, {state_errors_, moved_}, x_, state_noise_),
                   outputs_(h, output_errors_, outputs, output_noise_));
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {
   rest_ = looked_ ? one_in - 1 : rest_ - 1;
-  states_.commit(find_states());
+  states_.commit(x_);
   outputs_.commit(point);
 }
 
 void CollocationError::restart(const CommunicationPoint& point) {
   rest_ = 0;
-  states_.restart(find_states());
+  subsystems_.gather_states(x_);
+  states_.restart(x_);
   outputs_.restart(point);
 }
 
