@@ -390,7 +390,6 @@ Outcome OdeSubsystem::linearize_entries(std::span<const Sample> inputs,
 
 bool OdeSubsystem::keeps(const Linearization& known, std::span<const Sample> inputs) {
   if (known.parameters != parameters_.times_set) return false;
-  if (model_.constant_jacobians() && !model_.time_dependent()) return true;
   if (!model_.constant_jacobians()) see(inputs);
   const bool keeps = derivatives().keeps(known, now_.t, now_.h, now_.x, inputs, sizes());
   counters_.rhs_evaluations = model_.rhs_evaluations();
@@ -403,12 +402,8 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
-  PointDerivatives at = derivatives();
-  if (model_.constant_jacobians() && result.parameters == parameters_.times_set &&
-      at.is_whole(result))
-    return checked(at.evaluate(point.t, point.x, point.inputs, result));
-  result.parameters = parameters_.times_set;
-  return checked(at.linearize_at(point.t, point.x, point.inputs, sizes(), result));
+  return checked(derivatives().linearize_at(point.t, point.x, point.inputs, sizes(),
+                                            parameters_.times_set, result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {

@@ -256,14 +256,17 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
                                  Linearization& result) {
   result.f_t.resize(at_.f.size());
   result.g_t.resize(at_.y.size());
-  return linearize_at(t, x, inputs, sizes, result) && derive_by_time(t, h, x, result);
+  return evaluate(t, x, inputs, result) && derive(t, x, sizes, result) &&
+         derive_by_time(t, h, x, result);
 }
 
+/// Whether there are all of f_x, f_u, g_x and g_u.
 bool PointDerivatives::is_whole(const Linearization& known) const {
   return known.f_x.size() == n_st_ * n_st_ && known.f_u.size() == n_st_ * n_in_ &&
          known.g_x.size() == n_out_ * n_st_ && known.g_u.size() == n_out_ * n_in_;
 }
 
+/// f and g alone.
 bool PointDerivatives::evaluate(double t, std::span<const double> x, std::span<const Sample> inputs,
                                 Linearization& result) {
   take_inputs(inputs);
@@ -274,8 +277,15 @@ bool PointDerivatives::evaluate(double t, std::span<const double> x, std::span<c
 
 bool PointDerivatives::linearize_at(double t, std::span<const double> x,
                                     std::span<const Sample> inputs, const PointSizes& sizes,
-                                    Linearization& result) {
+                                    std::int64_t parameters, Linearization& result) {
+  const bool same = std::exchange(result.parameters, parameters) == parameters;
   if (!evaluate(t, x, inputs, result)) return false;
+  return (same && model_.constant_jacobians() && is_whole(result)) || derive(t, x, sizes, result);
+}
+
+/// f_x, f_u, g_x and g_u there.
+bool PointDerivatives::derive(double t, std::span<const double> x, const PointSizes& sizes,
+                              Linearization& result) {
   result.f_x.resize(n_st_ * n_st_);
   result.f_u.resize(n_st_ * n_in_);
   result.g_x.resize(n_out_ * n_st_);
@@ -326,6 +336,7 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
 bool PointDerivatives::keeps(const Linearization& known, double t, double h,
                              std::span<const double> x, std::span<const Sample> inputs,
                              const PointSizes& sizes) {
+  if (model_.constant_jacobians() && !model_.time_dependent()) return true;
   if (model_.constant_jacobians() || learnt_.has_jacobians) return false;
   take_inputs(inputs);
   take_room();
