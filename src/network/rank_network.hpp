@@ -180,6 +180,9 @@ class RankNetwork {
   /// linearisation there. Whole local array of inputs.
   bool feedthrough(std::size_t k, std::span<const Sample> inputs, std::vector<double>& g_u);
 
+  /// Those with the same equations, which may be asked together.
+  std::span<const SubsystemBatch> batches() const { return batches_.all(); }
+
   /// Where own subsystems have been within a macro-step (PassedWay): asked for ahead, told once it
   /// is accepted.
   PassedWay& passed_way() { return way_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,12 +35,22 @@ class AdvanceBatch {
   /// Rows of inputs in it; valid until the next call.
   virtual std::span<const double> inputs_at(double tau) = 0;
 
+  /// Takes over what has changed in members, before they are asked as follows. False where one of
+  /// them fits no longer.
+  virtual bool refresh() = 0;
+  /// Another number whenever that was something.
+  virtual std::int64_t version() const = 0;
+  /// Whether derivatives of f and g are the same at every point, for one version.
+  virtual bool keeps_derivatives() const = 0;
+
   /// f and g as members give them, which are no numbers where a member would fail. False where all
   /// would.
   virtual bool derivatives(double t, std::span<const double> x, std::span<const double> u,
                            std::span<double> dxdt) = 0;
   virtual bool outputs(double t, std::span<const double> x, std::span<const double> u,
                        std::span<double> y) = 0;
+  /// f of every member was asked for so often, in the place of its own evaluations.
+  virtual void count_evaluations(std::int64_t count) = 0;
 };
 
 /// A subsystem, and where its inputs begin among those of all.

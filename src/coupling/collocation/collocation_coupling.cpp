@@ -41,7 +41,8 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
       at_nodes_(subsystems, nodes_),
       shares_(shares_of_way(nodes_)),
-      ways_(subsystems.n_own()) {}
+      values_(shares_.size() + 1),
+      ways_(shares_.size() * subsystems.n_states()) {}
 
 void CollocationCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
@@ -50,9 +51,10 @@ void CollocationCoupling::start(const MacroStep& first, double stop, Communicati
 
 /// FMUs want to know where they have come to for good.
 bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
+  std::vector<double> u;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange in = subsystems_.inputs_of(k);
-    std::vector<double> u(in.size());
+    u.resize(in.size());
     std::ranges::transform(std::span(point.inputs).subspan(in.first, in.size()), u.begin(),
                            &Sample::value);
     subsystems_.at_point(k, [&] {
@@ -95,22 +97,28 @@ void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationP
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const Eigen::VectorXd values =
-        curves_.values(point.inputs[i].value, system_.inputs(j), trial.inputs[i].value);
-    trial.polynomials[i] = curves_.polynomial(values, step.size());
+    values_.front() = point.inputs[i].value;
+    for (std::size_t v = 1; v + 1 < values_.size(); ++v) values_[v] = system_.input(j, v - 1);
+    values_.back() = trial.inputs[i].value;
+    trial.polynomials[i] = curves_.polynomial(values_, step.size());
   }
 }
 
 std::vector<IntegratedWay> CollocationCoupling::ways() {
   std::vector<IntegratedWay> result;
+  const Eigen::VectorXd ends = system_.end_states();
+  std::span<double> rest = ways_;
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& block = system_.block(k);
-    Eigen::MatrixXd& states = ways_[k];
-    states.resize(block.slopes().rows(), static_cast<Eigen::Index>(shares_.size()));
-    states.leftCols(nodes_.count()) = block.states();
-    states.rightCols(1) = block.end_states();
-    result.push_back(
-        {shares_, {states.data(), static_cast<std::size_t>(states.size())}, error_.of_states(k)});
+    const IndexRange states = subsystems_.states_of(k);
+    const auto way = rest.first(shares_.size() * states.size());
+    rest = rest.subspan(way.size());
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      const bool node = i + 1 < shares_.size();
+      const double* const from =
+          node ? system_.states().col(static_cast<Eigen::Index>(i)).data() : ends.data();
+      std::copy_n(from + states.first, states.size(), way.data() + i * states.size());
+    }
+    result.push_back({shares_, way, error_.of_states(k)});
   }
   return result;
 }

@@ -63,7 +63,8 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   NodeRows at_nodes_;
   MacroStep step_;              ///< of the last solve
   std::vector<double> shares_;  ///< on the way
-  std::vector<Eigen::MatrixXd> ways_;
+  std::vector<double> values_;  ///< scratch
+  std::vector<double> ways_;    ///< per subsystem its states at these, one after the other
   std::optional<std::string> unhandled_;  ///< an event of a subsystem of this rank
 };
 

@@ -33,6 +33,8 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
 
 bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
   looked_ = due();
+  const Eigen::VectorXd ends = system.end_states();
+  std::ranges::copy(ends, x_.begin());
   if (looked_ && !look(system, step)) return false;
   const double ratio = std::pow(step.size() / seen_for_, finer_.nodes().order() - 1);
   std::ranges::transform(seen_errors_, state_errors_.begin(),
@@ -44,42 +46,45 @@ bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
 /// in other subsystems as well.
 void CollocationError::find_noise() {
   NodeSystem& system = finer_.system();
-  for (const std::size_t k : subsystems_.all()) rounding_[k] = system.block(k).rounding();
+  system.find_rounding(rounding_);
   if (!system.carry(rounding_, no_inputs_)) return;
+  const Eigen::VectorXd ends = system.end_states();
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& block = system.block(k);
-    const Eigen::VectorXd noise =
-        rounding_[k].x.cwiseAbs() + block.end_states().unaryExpr(&ErrorNorm::rounding);
-    std::ranges::copy(noise, state_noise_.begin() + subsystems_.states_of(k).first);
-    std::ranges::copy(block.outputs_by_magnitudes(noise),
-                      output_noise_.begin() + subsystems_.outputs_of(k).first);
+    const IndexRange states = subsystems_.states_of(k);
+    double* const noise = state_noise_.data() + states.first;
+    for (std::size_t s = 0; s < states.size(); ++s) {
+      noise[s] = std::abs(rounding_[k].x[static_cast<Eigen::Index>(s)]) +
+                 ErrorNorm::rounding(ends[static_cast<Eigen::Index>(states.first + s)]);
+    }
+    system.block(k).put_outputs_by_magnitudes(
+        noise, output_noise_.data() + subsystems_.outputs_of(k).first);
   }
 }
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   seen_for_ = step.size();
   if (!finer_.sweep(system)) return false;
+  const NodeSystem& better = finer_.system();
+  const Eigen::VectorXd errors = system.end_states() - better.end_states();
+  std::ranges::copy(errors, seen_errors_.begin());
+  std::ranges::copy(better.moved(), moved_.begin());
   for (const std::size_t k : subsystems_.all()) {
-    const NodeBlock& better = finer_.system().block(k);
-    const Eigen::VectorXd errors = system.block(k).end_states() - better.end_states();
-    const Eigen::VectorXd by_errors = better.outputs_by(errors);
-    std::copy(errors.begin(), errors.end(), seen_errors_.data() + subsystems_.states_of(k).first);
-    std::ranges::copy(better.moved(), moved_.begin() + subsystems_.states_of(k).first);
-    std::copy(by_errors.begin(), by_errors.end(),
-              output_errors_.data() + subsystems_.outputs_of(k).first);
+    better.block(k).put_outputs_by(seen_errors_.data() + subsystems_.states_of(k).first,
+                                   output_errors_.data() + subsystems_.outputs_of(k).first);
   }
   return true;
 }
 
 void CollocationError::compare_inputs(std::span<const Polynomial> inputs, double h,
                                       std::span<double> missed) const {
+  const NodeSystem& better = finer_.system();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    const Eigen::VectorXd better = finer_.system().inputs(j);
     missed[j] = 0.0;
-    for (Eigen::Index i = 0; i < better.size(); ++i) {
-      const double given = inputs[connected[j]](finer_.nodes().shares()[i] * h);
-      missed[j] = std::max(missed[j], std::abs(given - better[i]));
+    for (std::size_t i = 0; i < better.count(); ++i) {
+      const double given =
+          inputs[connected[j]](finer_.nodes().shares()[static_cast<Eigen::Index>(i)] * h);
+      missed[j] = std::max(missed[j], std::abs(given - better.input(j, i)));
     }
   }
 }
@@ -87,11 +92,6 @@ void CollocationError::compare_inputs(std::span<const Polynomial> inputs, double
 std::span<const double> CollocationError::of_states(std::size_t k) const {
   const IndexRange range = subsystems_.states_of(k);
   return std::span(state_errors_).subspan(range.first, range.size());
-}
-
-std::span<const double> CollocationError::find_states() {
-  subsystems_.gather_states(x_);
-  return x_;
 }
 
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
@@ -104,19 +104,20 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {
-  return std::max(states_(h, {state_errors_, moved_}, find_states(), state_noise_),
+  return std::max(states_(h, {state_errors_, moved_}, x_, state_noise_),
                   outputs_(h, output_errors_, outputs, output_noise_));
 }
 
 void CollocationError::commit(const CommunicationPoint& point) {
   rest_ = looked_ ? one_in - 1 : rest_ - 1;
-  states_.commit(find_states());
+  states_.commit(x_);
   outputs_.commit(point);
 }
 
 void CollocationError::restart(const CommunicationPoint& point) {
   rest_ = 0;
-  states_.restart(find_states());
+  subsystems_.gather_states(x_);
+  states_.restart(x_);
   outputs_.restart(point);
 }
 

@@ -49,7 +49,6 @@ class CollocationError {
   void find_noise();
   double in_tolerances(double h, std::span<const Sample> outputs);
   bool look(const NodeSystem& system, const MacroStep& step);
-  std::span<const double> find_states();
 
   RankNetwork& subsystems_;
   FinerNodes finer_;
@@ -65,7 +64,7 @@ class CollocationError {
   std::vector<double> no_inputs_;  ///< 0 each
   StateErrorNorm states_;
   OutputErrorNorm outputs_;
-  std::vector<double> x_;  ///< scratch
+  std::vector<double> x_;  ///< states, where the macro-step ends
 };
 
 }  // namespace concord

@@ -5,13 +5,11 @@
 namespace concord {
 
 CollocationGuess::CollocationGuess(RankNetwork& subsystems, const CollocationNodes& nodes)
-    : subsystems_(subsystems), nodes_(nodes) {
-  for (const std::size_t k : subsystems.all()) {
-    const auto n = static_cast<Eigen::Index>(subsystems.states_of(k).size());
-    slopes_.emplace_back(Eigen::MatrixXd::Zero(n, nodes.count()));
-  }
-  inputs_.resize(subsystems.connected_inputs().size() * static_cast<std::size_t>(nodes.count()));
-}
+    : subsystems_(subsystems),
+      nodes_(nodes),
+      slopes_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(subsystems.n_states()),
+                                    nodes.count() + 1)),
+      inputs_(subsystems.connected_inputs().size() * static_cast<std::size_t>(nodes.count())) {}
 
 void CollocationGuess::put_into(NodeSystem& system, const MacroStep& step,
                                 const CommunicationPoint& point) {
@@ -44,60 +42,73 @@ Eigen::MatrixXd CollocationGuess::continuation(const MacroStep& step) const {
 
 void CollocationGuess::continue_polynomials(NodeSystem& system, const MacroStep& step,
                                             const CommunicationPoint& point) {
-  const Eigen::Index count = nodes_.count();
   const Eigen::MatrixXd continued = continuation(step);
-  for (const std::size_t k : subsystems_.all()) {
-    Eigen::MatrixXd slopes(slopes_[k].rows(), count + 1);
-    slopes << slopes_[k], slopes_at(k, point);
-    system.set_slopes(k, slopes * continued);
-  }
+  find_slopes(point);
+  system.set_slopes(slopes_, continued);
   const auto& connected = subsystems_.connected_inputs();
+  const std::size_t count = system.count();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    Eigen::VectorXd values(count + 1);
-    values << Eigen::Map<const Eigen::VectorXd>(
-        inputs_.data() + j * static_cast<std::size_t>(count), count),
-        point.inputs[connected[j]].value;
-    system.set_inputs(j, continued.transpose() * values);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto weights = continued.col(static_cast<Eigen::Index>(i));
+      double value = 0.0;
+      for (std::size_t c = 0; c < count; ++c)
+        value += weights[static_cast<Eigen::Index>(c)] * inputs_[j * count + c];
+      system.input(j, i) =
+          value + weights[static_cast<Eigen::Index>(count)] * point.inputs[connected[j]].value;
+    }
   }
 }
 
 /// f there, which outputs' slopes have asked for already. A subsystem that cannot tell it stays
 /// where it is.
-Eigen::VectorXd CollocationGuess::slopes_at(std::size_t k, const CommunicationPoint& point) {
-  const IndexRange in = subsystems_.inputs_of(k);
-  Eigen::VectorXd f = Eigen::VectorXd::Zero(slopes_[k].rows());
-  Outcome outcome = Outcome::failed;
-  subsystems_.asking(k, [&] {
-    outcome =
-        subsystems_.own(k).state_derivatives(std::span(point.inputs).subspan(in.first, in.size()),
-                                             {f.data(), static_cast<std::size_t>(f.size())});
-  });
-  return outcome == Outcome::ok ? f : Eigen::VectorXd::Zero(f.size());
+void CollocationGuess::find_slopes(const CommunicationPoint& point) {
+  auto here = slopes_.rightCols(1);
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange in = subsystems_.inputs_of(k), states = subsystems_.states_of(k);
+    const std::span f(here.data() + states.first, states.size());
+    Outcome outcome = Outcome::failed;
+    subsystems_.asking(k, [&] {
+      outcome = subsystems_.own(k).state_derivatives(
+          std::span(point.inputs).subspan(in.first, in.size()), f);
+    });
+    if (outcome != Outcome::ok) std::ranges::fill(f, 0.0);
+  }
 }
 
 void CollocationGuess::go_along_slopes(NodeSystem& system, const MacroStep& step,
                                        const CommunicationPoint& point) {
   const Eigen::VectorXd& shares = nodes_.shares();
-  for (const std::size_t k : subsystems_.all()) {
-    system.set_slopes(k, slopes_at(k, point).replicate(1, shares.size()));
-  }
+  find_slopes(point);
+  Eigen::MatrixXd from_begin = Eigen::MatrixXd::Zero(slopes_.cols(), shares.size());
+  from_begin.bottomRows(1).setOnes();
+  system.set_slopes(slopes_, from_begin);
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = point.inputs[connected[j]];
     const double slope = point.slopes_known ? input.derivative : 0.0;
-    system.set_inputs(j, (input.value + slope * step.size() * shares.array()).matrix());
+    for (std::size_t i = 0; i < system.count(); ++i)
+      system.input(j, i) = input.value + slope * step.size() * shares[static_cast<Eigen::Index>(i)];
   }
 }
 
 void CollocationGuess::remember(const NodeSystem& system, const MacroStep& step) {
   begin_ = step.begin;
   known_for_ = step.size();
-  const auto count = static_cast<std::size_t>(nodes_.count());
-  for (const std::size_t k : subsystems_.all()) slopes_[k] = system.block(k).slopes();
+  slopes_.leftCols(nodes_.count()) = system.slopes();
+  const std::size_t count = system.count();
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
-    const Eigen::VectorXd values = system.inputs(j);
-    std::ranges::copy(values, inputs_.begin() + static_cast<std::ptrdiff_t>(j * count));
+    for (std::size_t i = 0; i < count; ++i) inputs_[j * count + i] = system.input(j, i);
   }
+}
+
+/// Those of one subsystem, node after node.
+void CollocationGuess::pass_slopes(std::size_t k, Archive& archive) {
+  const IndexRange states = subsystems_.states_of(k);
+  auto of_all = slopes_.block(static_cast<Eigen::Index>(states.first), 0,
+                              static_cast<Eigen::Index>(states.size()), nodes_.count());
+  Eigen::MatrixXd own = of_all;
+  archive.values(std::span(own.data(), static_cast<std::size_t>(own.size())));
+  of_all = own;
 }
 
 void CollocationGuess::io(Archive& archive) {
@@ -109,9 +120,7 @@ void CollocationGuess::io(Archive& archive) {
     const std::size_t first = j;
     while (j < connected.size() && connected[j] < subsystems_.inputs_of(k).last) ++j;
     archive.within(k, [&] {
-      archive.as("slopes", [&] {
-        archive.values(std::span(slopes_[k].data(), static_cast<std::size_t>(slopes_[k].size())));
-      });
+      archive.as("slopes", [&] { pass_slopes(k, archive); });
       archive.as("inputs", [&] {
         archive.values(std::span(inputs_).subspan(first * count, (j - first) * count));
       });

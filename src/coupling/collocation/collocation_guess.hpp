@@ -23,7 +23,8 @@ class CollocationGuess {
 
  private:
   Eigen::MatrixXd continuation(const MacroStep& step) const;
-  Eigen::VectorXd slopes_at(std::size_t k, const CommunicationPoint& point);
+  void pass_slopes(std::size_t k, Archive& archive);
+  void find_slopes(const CommunicationPoint& point);
   void continue_polynomials(NodeSystem& system, const MacroStep& step,
                             const CommunicationPoint& point);
   void go_along_slopes(NodeSystem& system, const MacroStep& step, const CommunicationPoint& point);
@@ -31,9 +32,9 @@ class CollocationGuess {
   RankNetwork& subsystems_;
   const CollocationNodes& nodes_;
   double begin_ = 0.0;
-  double known_for_ = 0.0;               ///< h of the macro-step; 0: nothing is known
-  std::vector<Eigen::MatrixXd> slopes_;  ///< of states, per own subsystem
-  std::vector<double> inputs_;           ///< of connected inputs, at all nodes
+  double known_for_ = 0.0;      ///< h of the macro-step; 0: nothing is known
+  Eigen::MatrixXd slopes_;      ///< of states, at all nodes and, last, where it begins
+  std::vector<double> inputs_;  ///< of connected inputs, at all nodes
 };
 
 }  // namespace concord

@@ -39,10 +39,8 @@ void CollocationRows::fill(const NodeSystem& solved, const MacroStep& step,
   const NodeSystem& system = finer_.system();
   const Eigen::VectorXd up_to = step.size() * finer_.nodes().up_to(s);
   point.states.resize(subsystems_.n_states());
-  for (const std::size_t k : subsystems_.all()) {
-    const Eigen::VectorXd x = system.block(k).begin_states() + system.block(k).slopes() * up_to;
-    std::ranges::copy(x, point.states.data() + subsystems_.states_of(k).first);
-  }
+  const Eigen::VectorXd x = system.begin_states() + system.slopes() * up_to;
+  std::ranges::copy(x, point.states.begin());
   const Eigen::VectorXd values = lagrange_weights(shares_, s);
   const Eigen::VectorXd slopes = lagrange_slopes(shares_, s) / step.size();
   const auto& connected = subsystems_.connected_inputs();
@@ -52,7 +50,8 @@ void CollocationRows::fill(const NodeSystem& solved, const MacroStep& step,
   Eigen::VectorXd u(shares_.size());
   for (std::size_t j = 0; j < connected.size(); ++j) {
     u[0] = solved.begin_input(j);
-    u.segment(1, finer_.nodes().count()) = system.inputs(j);
+    for (std::size_t i = 0; i < system.count(); ++i)
+      u[static_cast<Eigen::Index>(i + 1)] = system.input(j, i);
     u[u.size() - 1] = end_inputs[connected[j]].value;
     point.inputs[connected[j]] = {values.dot(u), slopes.dot(u)};
   }

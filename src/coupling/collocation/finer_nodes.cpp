@@ -18,15 +18,17 @@ FinerNodes::FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, 
 
 bool FinerNodes::sweep(const NodeSystem& coarse) {
   system_.begin_as(coarse);
-  for (const std::size_t k : subsystems_.all()) {
-    system_.set_slopes(k, coarse.block(k).slopes() * of_slopes_);
-  }
-  Eigen::VectorXd values(of_inputs_.rows());
+  system_.set_slopes(coarse.slopes(), of_slopes_);
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
-    values << coarse.begin_input(j), coarse.inputs(j);
-    system_.set_inputs(j, of_inputs_.transpose() * values);
+    for (std::size_t i = 0; i < system_.count(); ++i) {
+      const auto weights = of_inputs_.col(static_cast<Eigen::Index>(i));
+      double value = weights[0] * coarse.begin_input(j);
+      for (std::size_t c = 0; c < coarse.count(); ++c)
+        value += weights[static_cast<Eigen::Index>(c + 1)] * coarse.input(j, c);
+      system_.input(j, i) = value;
+    }
   }
-  return !system_.sweep_with(coarse).failed;
+  return !system_.sweep_with(coarse, of_slopes_).failed;
 }
 
 }  // namespace concord

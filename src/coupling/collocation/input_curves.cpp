@@ -40,19 +40,17 @@ Eigen::MatrixXd coefficients_by_values(const Eigen::VectorXd& shares,
 InputCurves::InputCurves(const CollocationNodes& nodes)
     : shares_(nodes.with_ends()), coefficients_(coefficients_by_values(shares_, nodes.weights())) {}
 
-Eigen::VectorXd InputCurves::values(double begin, const Eigen::VectorXd& at_nodes,
-                                    double end) const {
-  Eigen::VectorXd result(count());
-  result << begin, at_nodes.head(count() - 2), end;
-  return result;
-}
-
-Polynomial InputCurves::polynomial(const Eigen::VectorXd& values, double h) const {
-  const Eigen::VectorXd by_s = coefficients_ * values;
+Polynomial InputCurves::polynomial(std::span<const double> values, double h) const {
   Polynomial result;
+  for (Eigen::Index v = 0; v < count(); ++v) {
+    const double value = values[static_cast<std::size_t>(v)];
+    for (std::size_t p = 0; p < result.c.size(); ++p)
+      result.c[p] += coefficients_(static_cast<Eigen::Index>(p), v) * value;
+  }
   double power = 1.0;
-  for (std::size_t p = 0; p < result.c.size(); ++p, power *= h) {
-    result.c[p] = by_s[static_cast<Eigen::Index>(p)] / power;
+  for (double& c : result.c) {
+    c /= power;
+    power *= h;
   }
   return result;
 }

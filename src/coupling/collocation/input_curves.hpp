@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <span>
 
 #include "concord/polynomial.hpp"
 #include "coupling/collocation/collocation_nodes.hpp"
@@ -14,11 +15,10 @@ class InputCurves {
 
   /// Values in that order; at Radau's nodes the last one is the end, which counts once.
   Eigen::Index count() const { return shares_.size(); }
-  Eigen::VectorXd values(double begin, const Eigen::VectorXd& at_nodes, double end) const;
 
   /// The polynomial of degree 5 at most that has both ends and, of more than four values inside,
   /// is as near to them as can be (least squares with the weights of the nodes).
-  Polynomial polynomial(const Eigen::VectorXd& values, double h) const;
+  Polynomial polynomial(std::span<const double> values, double h) const;
 
  private:
   Eigen::VectorXd shares_;

@@ -2,121 +2,115 @@
 
 #include <Eigen/Core>
 #include <Eigen/LU>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "coupling/carries_errors.hpp"
 #include "coupling/collocation/collocation_nodes.hpp"
+#include "coupling/problem/row_major.hpp"
+#include "coupling/problem/subsystem_gains.hpp"
 #include "network/rank_network.hpp"
 
 namespace concord {
 
-/// One subsystem at the nodes of a macro-step of size h: slopes x_i' and states
-///
-///     x_i = x_0 + h sum_j A_ij x_j',
-///
-/// defects r_i = f(t_i, x_i, u_i) - x_i', and what their linearisation makes of corrections du_i of
-/// its inputs (Kantorovich's form of Newton's method):
+/// The linearisation of one subsystem at the nodes of a macro-step of size h, and what it makes of
+/// defects r_i and of corrections du_i of its inputs (Kantorovich's form of Newton's method):
 ///
 ///     e_i' = f_x(i) h sum_j A_ij e_j' + f_u(i) du_i + r_i.
 ///
 /// The states are eliminated: M = I - h A (x) f_x is factorised here, and outputs answer to inputs
 /// at all nodes by K = T M^-1 f_u + g_u, T = g_x h A.
+///
+/// What goes with states has a row for each of them and a column for each node, and are rows of
+/// what the whole rank has (NodeSystem).
 class NodeBlock {
  public:
-  using Inputs = std::span<const std::span<const Sample>>;  ///< of this subsystem, per node
-  using Outputs = std::span<const std::span<Sample>>;
+  template <class Number>
+  struct Rows {
+    Number* first;
+    Eigen::Index stride;  ///< from one node to the next
+    Number* at(Eigen::Index node) const { return first + node * stride; }
+  };
+  using Outputs = std::span<std::vector<Sample>>;  ///< of the whole rank, per node
 
   /// `fed`: its connected inputs, among its own.
-  NodeBlock(RankNetwork& subsystems, std::size_t k, const CollocationNodes& nodes,
+  NodeBlock(const RankNetwork& subsystems, std::size_t k, const CollocationNodes& nodes,
             std::vector<std::size_t> fed);
 
-  /// A macro-step begins where the subsystem stands.
-  void begin(const MacroStep& step);
-  /// The macro-step that another block of the subsystem has begun.
-  void begin_as(const NodeBlock& other);
-  void set_slopes(const Eigen::MatrixXd& slopes);
+  /// How many numbers it keeps, and where.
+  std::size_t room() const;
+  void keep_in(double* room) { derivatives_ = room; }
 
-  /// f and g at all nodes. False: the subsystem fails there.
-  bool evaluate(const Inputs& inputs, const Outputs& outputs);
-  /// The same with their derivatives, at all nodes.
-  bool linearize(const Inputs& inputs, const Outputs& outputs);
-  /// Derivatives at these nodes are those of the polynomials through another block's.
-  void interpolate_derivatives(const NodeBlock& other);
-  /// M and K, of the derivatives that were taken last.
-  void factorize();
-  /// K, rows (output, node), columns (connected input, node), the node running fastest.
-  const Eigen::MatrixXd& gain() const { return gain_; }
+  /// f and g with their derivatives at a node, where `known` has what is known of these there: a
+  /// subsystem whose derivatives are the same everywhere leaves them as they are.
+  void recall(Eigen::Index node, Linearization& known) const;
+  /// Derivatives at a node, one node after the other. True: they were others.
+  bool learn(Eigen::Index node, const Linearization& here);
+  /// Derivatives at these nodes are those of the polynomials through another block's, with these
+  /// weights of its nodes. True: they were others.
+  bool interpolate(const NodeBlock& other, const Eigen::MatrixXd& weights);
 
-  /// What outputs become where defects are corrected and inputs stay: adds to outputs.
-  void correct_outputs(const Outputs& outputs);
-  /// With corrections du of connected inputs, (input, node): the slopes are corrected. The largest
-  /// correction of a state, in units of its size.
-  double correct(const Eigen::VectorXd& du);
+  /// M and K, of the derivatives that were taken last; `inside`: h A'.
+  void factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains);
 
-  const Eigen::VectorXd& begin_states() const { return begin_; }
-  const Eigen::MatrixXd& slopes() const { return slopes_; }  ///< n_st x k
-  const Eigen::MatrixXd& states() const { return states_; }  ///< at the nodes
-  Eigen::VectorXd end_states() const {
-    return begin_ + step_.size() * (slopes_ * nodes_.weights());
-  }
+  /// free = M^-1 r.
+  void solve(Rows<const double> defects, Rows<double> free) const;
+  /// With corrections du of connected inputs, (input, node): free += M^-1 f_u du.
+  void answer(std::span<const double> du, Rows<double> free) const;
+  /// outputs += g_x of what has become of states at the nodes.
+  void add_outputs(Rows<const double> states, Outputs outputs) const;
 
-  /// With derivatives at the nodes: outputs are what `error` makes of them, inputs being right.
-  void answer_to(const CarriedError& error, const Outputs& outputs);
-  /// Then what errors of states at the begin become, with errors du of connected inputs.
-  Eigen::VectorXd end_errors(const Eigen::VectorXd& begin, const Eigen::VectorXd& du);
+  /// r and y that `error` leaves at the nodes, inputs being right.
+  void find_defects(const CarriedError& error, Rows<double> defects, Outputs outputs) const;
 
-  /// How far the last correction moved each state, at the node where it did most.
-  Eigen::VectorXd moved() const;
+  /// What errors of the states at the end make of outputs, their inputs being right; and at most,
+  /// of either sign.
+  void put_outputs_by(const double* states, double* outputs) const;
+  void put_outputs_by_magnitudes(const double* states, double* outputs) const;
 
-  /// What errors of the states at the end make of outputs, their inputs being right.
-  Eigen::VectorXd outputs_by(const Eigen::VectorXd& states) const;
-
-  /// What rounding leaves of sums that may cancel: of slopes |f_x| |x| + |f_u| |u|, of outputs
-  /// |g_x| |x| + |g_u| |u|, at the last node.
-  CarriedError rounding() const;
-  /// What errors of the states at the end, of either sign, make of outputs at most.
-  Eigen::VectorXd outputs_by_magnitudes(const Eigen::VectorXd& states) const;
+  /// |f_x| |x| + |f_u| |u| of this state, and |g_x| |x| + |g_u| |u| of an output, at the last node:
+  /// what rounding is a share of.
+  double terms_of_slope(Eigen::Index state, const double* x, const Sample* u) const;
+  double terms_of_output(Eigen::Index output, const double* x, const Sample* u) const;
 
   std::size_t fed_count() const { return fed_.size(); }
-  const std::optional<std::string>& failure() const { return failure_; }
 
-  /// Derivatives, and what was made of them.
+  /// Derivatives.
   void io(Archive& archive);
+  int memory_version() const { return 2; }
 
  private:
-  void set_step(const MacroStep& step);
-  Eigen::Index count() const { return nodes_.count(); }
-  StatePoint point_at(Eigen::Index node, const Inputs& inputs) const;
-  template <class Ask>
-  bool at_nodes(Work work, const Ask& ask);
-  bool ask(Eigen::Index node, const Inputs& inputs, const Outputs& outputs);
-  void find_states() { states_ = (slopes_ * inside_).colwise() + begin_; }
-  double size_of(Eigen::Index state) const;
-  double terms_of_slope(Eigen::Index state) const;
-  void see_inputs(const Inputs& inputs);
-  void fill_shifted(Eigen::MatrixXd& shifted) const;
-  void fill_responses();
+  using Matrix = Eigen::Map<const RowMajor>;
+  Eigen::Index per_node() const { return (n_ + p_) * (n_ + m_); }
+  const double* at(Eigen::Index node) const { return derivatives_ + node * per_node(); }
+  Matrix f_x(Eigen::Index node) const { return {at(node), n_, n_}; }
+  Matrix f_u(Eigen::Index node) const { return {at(node) + n_ * n_, n_, m_}; }
+  Matrix g_x(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_), p_, n_}; }
+  Matrix g_u(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_) + p_ * n_, p_, m_}; }
+  double* response(Eigen::Index column) const {
+    return derivatives_ + nodes_ * per_node() + column * n_ * nodes_;
+  }
+  struct Column {
+    std::size_t input;  ///< among the connected ones
+    Eigen::Index node;
+  };
+  void solve(const double* r, double* result) const;
+  void fill_shifted(const Eigen::MatrixXd& inside);
+  void put_gains(const Eigen::MatrixXd& inside, const Column& column, SubsystemGains& gains) const;
+  void changed() {
+    ++version_;
+    factorized_for_ = 0.0;
+  }
 
-  RankNetwork& subsystems_;
-  std::size_t k_;
-  const CollocationNodes& nodes_;
+  std::size_t k_, first_output_;
+  Eigen::Index nodes_, n_, m_, p_;  ///< of states, inputs, outputs
   std::vector<std::size_t> fed_;
-  MacroStep step_;
-  Eigen::VectorXd begin_;
-  Eigen::MatrixXd inside_;           ///< h A'
-  Eigen::MatrixXd slopes_, states_;  ///< n_st x k
-  Eigen::MatrixXd defects_, free_;   ///< r, and M^-1 r
-  std::vector<Linearization> derivatives_;
-  Eigen::VectorXd input_sizes_;  ///< |u| at the last node
-  double factorized_for_ = 0.0;  ///< h; 0: not at all
+  double* derivatives_ = nullptr;  ///< per node f_x, f_u, g_x, g_u; then M^-1 f_u by columns
+  std::int64_t parameters_ = -1;   ///< Linearization::parameters of them
+  std::int64_t version_ = 0;       ///< another one whenever they change
+  std::int64_t taken_ = -1;        ///< the other block's, of which they were interpolated
+  double factorized_for_ = 0.0;    ///< h; 0: not at all
   Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
-  Eigen::MatrixXd response_;   ///< M^-1 f_u
-  Eigen::MatrixXd by_slopes_;  ///< T, rows (output, node)
-  Eigen::MatrixXd gain_;
-  std::optional<std::string> failure_;
 };
 
 }  // namespace concord

@@ -1,56 +1,109 @@
 #include "coupling/collocation/node_system.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
+#include "coupling/problem/error_norm.hpp"
 #include "signal/smallest_size.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
+namespace {
+
+Eigen::Index signed_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+/// Of some own subsystem's states.
+NodeBlock::Rows<double> rows(Eigen::MatrixXd& of_all, const IndexRange& states) {
+  return {of_all.data() + states.first, of_all.rows()};
+}
+NodeBlock::Rows<const double> rows(const Eigen::MatrixXd& of_all, const IndexRange& states) {
+  return {of_all.data() + states.first, of_all.rows()};
+}
+
+/// result = by weights, a column at a time: there are few of them and many rows.
+void multiply(const Eigen::MatrixXd& by, const Eigen::MatrixXd& weights, Eigen::MatrixXd& result) {
+  result.resize(by.rows(), weights.cols());
+  for (Eigen::Index i = 0; i < weights.cols(); ++i) {
+    result.col(i) = weights(0, i) * by.col(0);
+    for (Eigen::Index j = 1; j < weights.rows(); ++j) result.col(i) += weights(j, i) * by.col(j);
+  }
+}
+
+}  // namespace
 
 NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
                        const SolverOptions& options)
     : subsystems_(subsystems),
-      nodes_(nodes),
+      shares_(nodes.shares()),
+      weights_(nodes.weights()),
+      coefficients_(nodes.coefficients()),
       constraints_(subsystems),
       system_(subsystems, constraints_, static_cast<int>(nodes.count()), options),
-      inputs_(count(), std::vector<Sample>(subsystems.n_inputs())),
-      outputs_(count(), std::vector<Sample>(subsystems.n_outputs())),
+      begin_(signed_index(subsystems.n_states())),
+      slopes_(Eigen::MatrixXd::Zero(begin_.size(), nodes.count())),
+      states_(slopes_),
+      defects_(slopes_),
+      free_(slopes_),
+      moved_(slopes_),
+      most_moved_(begin_.size()),
+      inputs_(static_cast<std::size_t>(nodes.count()), std::vector<Sample>(subsystems.n_inputs())),
+      outputs_(inputs_.size(), std::vector<Sample>(subsystems.n_outputs())),
       to_end_(lagrange_weights(nodes.with_begin(), 1.0)),
       begin_inputs_(subsystems.n_inputs()),
       fed_(subsystems.n_inputs()),
       fed_by_zero_(subsystems.n_inputs()) {
   subsystems.exchange(outputs_[0], fed_by_zero_);
   blocks_.reserve(subsystems.n_own());
+  std::size_t room = 0;
   for (const std::size_t k : subsystems.all()) {
     const auto connected = system_.gains().inputs(k);
     std::vector<std::size_t> fed(connected.begin(), connected.end());
     for (std::size_t& input : fed) input -= subsystems.inputs_of(k).first;
     blocks_.emplace_back(subsystems, k, nodes, std::move(fed));
-    const IndexRange in = subsystems.inputs_of(k), out = subsystems.outputs_of(k);
-    auto& own_inputs = inputs_of_.emplace_back();
-    auto& own_outputs = outputs_of_.emplace_back();
-    for (std::size_t i = 0; i < count(); ++i) {
-      own_inputs.push_back(std::span<const Sample>(inputs_[i]).subspan(in.first, in.size()));
-      own_outputs.push_back(std::span(outputs_[i]).subspan(out.first, out.size()));
-    }
+    room += blocks_.back().room();
+  }
+  std::vector<char> together(subsystems.n_own(), 0);
+  for (const SubsystemBatch& batch : subsystems.batches()) {
+    batches_.emplace_back(subsystems, batch);
+    for (const std::size_t k : batch.members) together[k] = 1;
+  }
+  std::ranges::copy_if(subsystems.all(), std::back_inserter(alone_),
+                       [&](std::size_t k) { return together[k] == 0; });
+  linearizations_.resize(room);
+  room = 0;
+  for (NodeBlock& block : blocks_) {
+    block.keep_in(linearizations_.data() + room);
+    room += block.room();
   }
 }
 
+/// A subsystem that has failed stays where it was, until it is asked at the nodes.
 void NodeSystem::begin(const MacroStep& step, const CommunicationPoint& point) {
-  h_ = step.size();
+  set_step(step);
   std::ranges::transform(point.inputs, begin_inputs_.begin(), &Sample::value);
   put_begin_inputs();
-  for (NodeBlock& block : blocks_) block.begin(step);
+  for (const std::size_t k : subsystems_.all()) {
+    subsystems_.asking(k, [&] {
+      std::ranges::copy(subsystems_.own(k).states(),
+                        begin_.data() + subsystems_.states_of(k).first);
+    });
+  }
 }
 
 void NodeSystem::begin_as(const NodeSystem& other) {
-  h_ = other.h_;
+  set_step(other.step_);
   begin_inputs_ = other.begin_inputs_;
   put_begin_inputs();
-  for (const std::size_t k : subsystems_.all()) blocks_[k].begin_as(other.blocks_[k]);
+  begin_ = other.begin_;
+}
+
+void NodeSystem::set_step(const MacroStep& step) {
+  step_ = step;
+  failure_.reset();
+  inside_ = step.size() * coefficients_.transpose();
 }
 
 void NodeSystem::put_begin_inputs() {
@@ -59,74 +112,196 @@ void NodeSystem::put_begin_inputs() {
   }
 }
 
-void NodeSystem::set_inputs(std::size_t j, const Eigen::VectorXd& values) {
-  for (std::size_t i = 0; i < count(); ++i) {
-    inputs_[i][subsystems_.connected_inputs()[j]].value = values[static_cast<Eigen::Index>(i)];
-  }
+void NodeSystem::set_slopes(const Eigen::MatrixXd& by, const Eigen::MatrixXd& weights) {
+  multiply(by, weights, slopes_);
+  find_states();
 }
 
-Eigen::VectorXd NodeSystem::inputs(std::size_t j) const {
-  Eigen::VectorXd values(nodes_.count());
-  for (std::size_t i = 0; i < count(); ++i) {
-    values[static_cast<Eigen::Index>(i)] = inputs_[i][subsystems_.connected_inputs()[j]].value;
-  }
-  return values;
+void NodeSystem::find_states() {
+  multiply(slopes_, inside_, states_);
+  states_.colwise() += begin_;
 }
 
-/// Whether all subsystems of all ranks could be evaluated.
-template <class Find>
-bool NodeSystem::find_defects(const Find& find) {
+double NodeSystem::end_input(std::size_t j) const {
+  double end = to_end_[0] * begin_input(j);
+  for (std::size_t i = 0; i < count(); ++i) end += to_end_[signed_index(i + 1)] * input(j, i);
+  return end;
+}
+
+double NodeSystem::time_of(std::size_t node) const {
+  const double share = shares_[signed_index(node)];
+  return share == 1.0 ? step_.end : step_.begin + share * step_.size();
+}
+
+StatePoint NodeSystem::point_at(std::size_t k, std::size_t node) const {
+  const IndexRange states = subsystems_.states_of(k), in = subsystems_.inputs_of(k);
+  StatePoint point;
+  point.t = time_of(node);
+  point.h = step_.size();
+  point.x = {states_.col(signed_index(node)).data() + states.first, states.size()};
+  point.inputs = std::span<const Sample>(inputs_[node]).subspan(in.first, in.size());
+  point.wanted = Wanted::values;
+  return point;
+}
+
+std::span<double> NodeSystem::defects(std::size_t k, std::size_t node) {
+  const IndexRange states = subsystems_.states_of(k);
+  return {defects_.col(signed_index(node)).data() + states.first, states.size()};
+}
+
+std::span<Sample> NodeSystem::outputs(std::size_t k, std::size_t node) {
+  const IndexRange out = subsystems_.outputs_of(k);
+  return std::span(outputs_[node]).subspan(out.first, out.size());
+}
+
+/// A failure there is one of this rank, for which the others must not wait.
+template <class Ask>
+bool NodeSystem::at_nodes(std::size_t k, Work work, const Ask& ask) {
   bool good = true;
-  for (const std::size_t k : subsystems_.all())
-    good = find(blocks_[k], NodeBlock::Inputs(inputs_of_[k]), NodeBlock::Outputs(outputs_of_[k])) &&
-           good;
-  return agree_on_largest(subsystems_.comm(), good ? 0 : 1) == 0;
+  const WorkScope timed(subsystems_.clock(), k, work);
+  Subsystem& subsystem = subsystems_.own(k);
+  const auto thrown = subsystems_.asking(k, [&] {
+    for (std::size_t node = 0; node < count() && good; ++node) good = ask(subsystem, node);
+  });
+  if (good && !thrown) return true;
+  if (!failure_) {
+    failure_ = thrown ? *thrown
+                      : "subsystem '" + subsystem.description().name + "': " + subsystem.failure();
+  }
+  return false;
 }
 
-void NodeSystem::assemble() {
-  for (NodeBlock& block : blocks_) block.factorize();
-  if (assembled_for_ == h_) return;
-  assembled_for_ = h_;
-  for (const std::size_t k : subsystems_.all()) {
-    const Eigen::MatrixXd& gain = blocks_[k].gain();
-    for (Eigen::Index r = 0; r < gain.rows(); ++r) {
-      for (Eigen::Index c = 0; c < gain.cols(); ++c) {
-        system_.gains().at(k, static_cast<std::size_t>(r), static_cast<std::size_t>(c)) =
-            gain(r, c);
-      }
+/// False where they are to be asked one by one.
+bool NodeSystem::evaluate(NodeBatch& batch) {
+  bool good = true;
+  const WorkScope timed(subsystems_.clock(), batch.members(), Work::outputs);
+  const auto thrown = subsystems_.asking(batch.members().front(), [&] {
+    for (std::size_t node = 0; node < count() && good; ++node) {
+      const Eigen::Index column = signed_index(node);
+      good = batch.evaluate(time_of(node), states_.col(column).data(), inputs_[node],
+                            defects_.col(column).data(), outputs_[node]);
     }
+  });
+  return good && !thrown;
+}
+
+bool NodeSystem::find_defects(NodeBatch& batch, Derivatives derivatives) {
+  const bool fresh = derivatives == Derivatives::fresh;
+  const bool fits = batch.refresh();
+  if (fits && (!fresh || batch.knows_derivatives()) && evaluate(batch)) return true;
+  bool good = true;
+  for (const std::size_t k : batch.members()) good = (fresh ? linearize(k) : evaluate(k)) && good;
+  if (fresh && good) batch.note_derivatives();
+  return good;
+}
+
+bool NodeSystem::evaluate(std::size_t k) {
+  return at_nodes(k, Work::outputs, [&](Subsystem& subsystem, std::size_t node) {
+    const StatePoint point = point_at(k, node);
+    return subsystem.derivatives_at(point, defects(k, node)) == Outcome::ok &&
+           subsystem.outputs_at(point, outputs(k, node)) == Outcome::ok;
+  });
+}
+
+bool NodeSystem::linearize(std::size_t k) {
+  return at_nodes(k, Work::linearize, [&](Subsystem& subsystem, std::size_t node) {
+    blocks_[k].recall(signed_index(node), here_);
+    if (subsystem.linearize_at(point_at(k, node), here_) != Outcome::ok) return false;
+    changed_ = blocks_[k].learn(signed_index(node), here_) || changed_;
+    std::ranges::copy(here_.f, defects(k, node).begin());
+    std::ranges::transform(here_.g, outputs(k, node).begin(), [](double y) { return Sample{y}; });
+    return true;
+  });
+}
+
+/// Whether all subsystems of all ranks could be evaluated, and derivatives of any are others.
+NodeSystem::Found NodeSystem::find_defects(Derivatives derivatives) {
+  bool good = true;
+  for (NodeBatch& batch : batches_) good = find_defects(batch, derivatives) && good;
+  for (const std::size_t k : alone_)
+    good = (derivatives == Derivatives::fresh ? linearize(k) : evaluate(k)) && good;
+  defects_ -= slopes_;
+  good = good && defects_.allFinite();
+  return static_cast<Found>(
+      agree_on_largest(subsystems_.comm(), static_cast<int>(!good      ? failed
+                                                            : changed_ ? others
+                                                                       : same)));
+}
+
+void NodeSystem::assemble(bool anew, const InputSystem* scaled_as) {
+  for (NodeBlock& block : blocks_) block.factorize(inside_, step_.size(), system_.gains());
+  changed_ = false;
+  if (!anew && assembled_for_ == step_.size()) return;
+  assembled_for_ = step_.size();
+  if (scaled_as != nullptr) {
+    system_.assemble_as(*scaled_as);
+  } else {
+    system_.assemble();
   }
-  system_.assemble();
 }
 
 /// Outputs answer to defects before inputs do.
-void NodeSystem::fill_right_side() {
-  for (const std::size_t k : subsystems_.all()) blocks_[k].correct_outputs(outputs_of_[k]);
-  const auto& connected = subsystems_.connected_inputs();
-  for (std::size_t i = 0; i < count(); ++i) {
-    subsystems_.exchange(outputs_[i], fed_);
-    for (std::size_t j = 0; j < connected.size(); ++j) {
-      system_.right_side()[j * count() + i] =
-          fed_[connected[j]].value - inputs_[i][connected[j]].value;
-    }
+void NodeSystem::correct_outputs() {
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange states = subsystems_.states_of(k);
+    blocks_[k].solve(rows(std::as_const(defects_), states), rows(free_, states));
   }
+  multiply(free_, inside_, moved_);
+  for (const std::size_t k : subsystems_.all())
+    blocks_[k].add_outputs(rows(std::as_const(moved_), subsystems_.states_of(k)), outputs_);
 }
 
-bool NodeSystem::solve() {
-  const PhaseScope scope(subsystems_.clock(), Phase::solve);
-  assemble();
-  fill_right_side();
-  return system_.solve();
+NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives, const InputSystem* scaled_as) {
+  constexpr Sweep nothing{true, std::numeric_limits<double>::infinity()};
+  const Found found = find_defects(derivatives);
+  if (found == failed) return nothing;
+  {
+    const PhaseScope scope(subsystems_.clock(), Phase::solve);
+    assemble(found == others, scaled_as);
+    correct_outputs();
+    const auto& connected = subsystems_.connected_inputs();
+    for (std::size_t i = 0; i < count(); ++i) {
+      subsystems_.exchange(outputs_[i], fed_);
+      for (std::size_t j = 0; j < connected.size(); ++j)
+        system_.right_side()[j * count() + i] = fed_[connected[j]].value - input(j, i);
+    }
+    if (!system_.solve()) return nothing;
+  }
+  const double moved = agree_on_largest(subsystems_.comm(), correct());
+  return {!std::isfinite(moved), moved};
+}
+
+NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other, const Eigen::MatrixXd& weights) {
+  for (const std::size_t k : subsystems_.all())
+    changed_ = blocks_[k].interpolate(other.blocks_[k], weights) || changed_;
+  changed_ = changed_ || !system_.is_scaled_as(other.system_);
+  return sweep(Derivatives::kept, &other.system_);
+}
+
+/// What slopes are corrected by, with those of inputs.
+void NodeSystem::answer_to_inputs() {
+  std::size_t first = 0;
+  for (const std::size_t k : subsystems_.all()) {
+    const std::size_t own = blocks_[k].fed_count() * count();
+    blocks_[k].answer(system_.solution().subspan(first, own),
+                      rows(free_, subsystems_.states_of(k)));
+    first += own;
+  }
 }
 
 /// The largest correction on this rank.
 double NodeSystem::correct() {
+  answer_to_inputs();
+  return std::max(correct_inputs(), correct_states());
+}
+
+double NodeSystem::correct_inputs() {
   const auto& connected = subsystems_.connected_inputs();
   const auto du = system_.solution();
   double largest = 0.0;
   for (std::size_t j = 0; j < connected.size(); ++j) {
     for (std::size_t i = 0; i < count(); ++i) {
-      double& u = inputs_[i][connected[j]].value;
+      double& u = input(j, i);
       const double by = du[j * count() + i];
       u += by;
       const double size = std::max(std::abs(u), subsystems_.input_sizes()[connected[j]]);
@@ -134,31 +309,47 @@ double NodeSystem::correct() {
       if (!std::isfinite(by)) largest = std::numeric_limits<double>::infinity();
     }
   }
-  std::size_t first = 0;
-  for (NodeBlock& block : blocks_) {
-    const std::size_t own = block.fed_count() * count();
-    largest = std::max(largest, block.correct(Eigen::Map<const Eigen::VectorXd>(
-                                    du.data() + first, static_cast<Eigen::Index>(own))));
-    first += own;
+  return largest;
+}
+
+/// What it is at the nodes, and how far it gets.
+double NodeSystem::size_of(Eigen::Index state) const {
+  double most = std::abs(begin_[state]), steepest = 0.0;
+  for (Eigen::Index i = 0; i < states_.cols(); ++i) {
+    most = std::max(most, std::abs(states_(state, i)));
+    steepest = std::max(steepest, std::abs(slopes_(state, i)));
+  }
+  return most + step_.size() * steepest + smallest_size;
+}
+
+double NodeSystem::correct_states() {
+  constexpr double of_terms = 1e-15;  // what rounding leaves of what the macro-step adds
+  slopes_ += free_;
+  find_states();
+  multiply(free_, inside_, moved_);
+  most_moved_ = moved_.cwiseAbs().rowwise().maxCoeff();
+  if (!moved_.allFinite()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange states = subsystems_.states_of(k);
+    const Sample* const u = inputs_.back().data() + subsystems_.inputs_of(k).first;
+    const double* const x = states_.col(states_.cols() - 1).data() + states.first;
+    for (std::size_t s = states.first; s < states.last; ++s) {
+      const double by = most_moved_[signed_index(s)], size = size_of(signed_index(s));
+      if (by <= largest * size) continue;
+      const double terms = blocks_[k].terms_of_slope(signed_index(s - states.first), x, u);
+      if (!(by <= of_terms * step_.size() * terms)) largest = by / size;
+    }
   }
   return largest;
 }
 
-NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives) {
-  const bool fresh = derivatives == Derivatives::fresh;
-  if (fresh) assembled_for_ = 0.0;
-  const bool found = find_defects([&](NodeBlock& block, const auto& inputs, const auto& outputs) {
-    return fresh ? block.linearize(inputs, outputs) : block.evaluate(inputs, outputs);
-  });
-  if (!found || !solve()) return {true, std::numeric_limits<double>::infinity()};
-  const double moved = agree_on_largest(subsystems_.comm(), correct());
-  return {!std::isfinite(moved), moved};
-}
-
 /// Outputs are what they are wrong by, P without the offsets of units.
 bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> inputs) {
+  for (const std::size_t k : subsystems_.all())
+    blocks_[k].find_defects(errors[k], rows(defects_, subsystems_.states_of(k)), outputs_);
+  correct_outputs();
   const auto& connected = subsystems_.connected_inputs();
-  for (const std::size_t k : subsystems_.all()) blocks_[k].answer_to(errors[k], outputs_of_[k]);
   for (std::size_t i = 0; i < count(); ++i) {
     subsystems_.exchange(outputs_[i], fed_);
     for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -167,29 +358,30 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
     }
   }
   const bool solved = system_.solve();
-  std::size_t first = 0;
+  answer_to_inputs();
+  const Eigen::VectorXd ends = step_.size() * (free_ * weights_);
   for (const std::size_t k : subsystems_.all()) {
-    const std::size_t own = blocks_[k].fed_count() * count();
-    const Eigen::Map<const Eigen::VectorXd> du(system_.solution().data() + first,
-                                               static_cast<Eigen::Index>(own));
-    errors[k].x = blocks_[k].end_errors(errors[k].x, du);
-    first += own;
+    const IndexRange states = subsystems_.states_of(k);
+    errors[k].x += ends.segment(signed_index(states.first), signed_index(states.size()));
   }
   return solved;
 }
 
-NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other) {
-  assembled_for_ = 0.0;
-  for (const std::size_t k : subsystems_.all())
-    blocks_[k].interpolate_derivatives(other.blocks_[k]);
-  return sweep(Derivatives::kept);
-}
-
-std::optional<std::string> NodeSystem::failure() const {
-  for (const NodeBlock& block : blocks_) {
-    if (block.failure()) return block.failure();
+void NodeSystem::find_rounding(std::span<CarriedError> errors) const {
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange states = subsystems_.states_of(k), in = subsystems_.inputs_of(k);
+    const Sample* const u = inputs_.back().data() + in.first;
+    const double* const x = states_.col(states_.cols() - 1).data() + states.first;
+    CarriedError& error = errors[k];
+    error.x.setZero(signed_index(states.size()));
+    error.u.setZero(signed_index(in.size()));
+    error.f.resize(error.x.size());
+    error.g.resize(signed_index(subsystems_.outputs_of(k).size()));
+    for (Eigen::Index s = 0; s < error.f.size(); ++s)
+      error.f[s] = ErrorNorm::rounding(blocks_[k].terms_of_slope(s, x, u));
+    for (Eigen::Index o = 0; o < error.g.size(); ++o)
+      error.g[o] = ErrorNorm::rounding(blocks_[k].terms_of_output(o, x, u));
   }
-  return std::nullopt;
 }
 
 void NodeSystem::io(Archive& archive) {
@@ -197,6 +389,9 @@ void NodeSystem::io(Archive& archive) {
     archive.within(k, [&] { CONCORD_MEMBERS(archive, blocks_[k]); });
   }
   CONCORD_MEMBERS(archive, system_, assembled_for_);
+  if (!archive.reading()) return;
+  changed_ = false;
+  for (NodeBatch& batch : batches_) batch.forget_derivatives();
 }
 
 }  // namespace concord

@@ -329,7 +329,10 @@ bool ErrorPropagation::carry(const Disturbance& disturbance, CarriesErrors& coup
     const Part& part = parts_[k];
     const IndexRange inputs = subsystems_.inputs_of(k);
     CarriedError& error = carried_errors_[k];
-    error = {part.x, Eigen::VectorXd::Zero(index(inputs.size())), part.f_discrete, part.g_discrete};
+    error.x = part.x;
+    error.u.setZero(index(inputs.size()));
+    error.f = part.f_discrete;
+    error.g = part.g_discrete;
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
       error.u[index(i - inputs.first)] = part.u_held[index(c)];

@@ -1,5 +1,7 @@
 #include "coupling/problem/input_system.hpp"
 
+#include <algorithm>
+
 #include "support/agreement.hpp"
 #include "support/vec_entries.hpp"
 
@@ -32,6 +34,12 @@ void InputSystem::assemble() {
   assemble_scaled();
 }
 
+void InputSystem::assemble_as(const InputSystem& other) {
+  scale_values_ = other.scale_values_;
+  row_scale_values_ = other.row_scale_values_;
+  assemble_scaled();
+}
+
 void InputSystem::io(Archive& archive) {
   const bool changed = archive.changes([&] {
     CONCORD_MEMBERS(archive, gains_);
@@ -51,20 +59,22 @@ void InputSystem::assemble_scaled() {
 void InputSystem::spread(std::span<const double> per_input, Vec per_part) {
   const auto parts = static_cast<std::size_t>(gains_.parts());
   std::vector<double> values(solution_.size());
-  for (std::size_t r = 0; r < values.size(); ++r) values[r] = per_input[r / parts];
+  for (std::size_t j = 0; j < per_input.size(); ++j)
+    std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(j * parts), parts, per_input[j]);
   copy(values, per_part);
 }
 
 bool InputSystem::solve() {
   const auto parts = static_cast<std::size_t>(gains_.parts());
-  for (std::size_t r = 0; r < right_side_values_.size(); ++r) {
-    right_side_values_[r] /= row_scale_values_[r / parts];
+  for (std::size_t j = 0, r = 0; j < row_scale_values_.size(); ++j) {
+    for (std::size_t part = 0; part < parts; ++part)
+      right_side_values_[r++] /= row_scale_values_[j];
   }
   copy(right_side_values_, right_side_);
   const bool solved = operator_.solve(right_side_, unknown_);
   const ReadEntries u(unknown_);
-  for (std::size_t r = 0; r < solution_.size(); ++r) {
-    solution_[r] = u[r] * scale_values_[r / parts];
+  for (std::size_t j = 0, r = 0; j < scale_values_.size(); ++j) {
+    for (std::size_t part = 0; part < parts; ++part, ++r) solution_[r] = u[r] * scale_values_[j];
   }
   return solved;
 }

@@ -20,6 +20,11 @@ class InputSystem {
   /// K, to be filled before `assemble`.
   SubsystemGains& gains() { return gains_; }
   void assemble();
+  /// In units of another one's.
+  void assemble_as(const InputSystem& other);
+  bool is_scaled_as(const InputSystem& other) const {
+    return scale_values_ == other.scale_values_ && row_scale_values_ == other.row_scale_values_;
+  }
 
   /// K has come to have other entries (SubsystemGains). Collective.
   void restructure() { operator_ = InputOperator(subsystems_, gains_, options_); }

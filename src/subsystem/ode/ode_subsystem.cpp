@@ -402,8 +402,8 @@ Outcome OdeSubsystem::derivatives_at(const StatePoint& point, std::span<double> 
 }
 
 Outcome OdeSubsystem::linearize_at(const StatePoint& point, Linearization& result) {
-  result.parameters = parameters_.times_set;
-  return checked(derivatives().linearize_at(point.t, point.x, point.inputs, sizes(), result));
+  return checked(derivatives().linearize_at(point.t, point.x, point.inputs, sizes(),
+                                            parameters_.times_set, result));
 }
 
 Outcome OdeSubsystem::outputs_at(const StatePoint& point, std::span<Sample> outputs) {

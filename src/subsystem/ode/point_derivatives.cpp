@@ -105,7 +105,12 @@ PointDerivatives::PointDerivatives(CheckedModel& model, LearntDerivatives& learn
       n_st_(model.state_count()),
       n_in_(model.input_count()),
       n_out_(model.output_count()) {
-  const auto sized = [&](std::size_t n) { return scratch_.numbers(n); };
+  std::span<double> rest = scratch_.numbers(3 * n_in_ + n_st_ + 2 * n_out_);
+  const auto sized = [&](std::size_t n) {
+    const auto result = rest.first(n);
+    rest = rest.subspan(n);
+    return result;
+  };
   at_ = {sized(n_in_), sized(n_in_), sized(n_st_), sized(n_out_), sized(n_out_), sized(n_in_)};
 }
 
@@ -251,21 +256,40 @@ bool PointDerivatives::linearize(double t, double h, std::span<const double> x,
                                  Linearization& result) {
   result.f_t.resize(at_.f.size());
   result.g_t.resize(at_.y.size());
-  return linearize_at(t, x, inputs, sizes, result) && derive_by_time(t, h, x, result);
+  return evaluate(t, x, inputs, result) && derive(t, x, sizes, result) &&
+         derive_by_time(t, h, x, result);
+}
+
+/// Whether there are all of f_x, f_u, g_x and g_u.
+bool PointDerivatives::is_whole(const Linearization& known) const {
+  return known.f_x.size() == n_st_ * n_st_ && known.f_u.size() == n_st_ * n_in_ &&
+         known.g_x.size() == n_out_ * n_st_ && known.g_u.size() == n_out_ * n_in_;
+}
+
+/// f and g alone.
+bool PointDerivatives::evaluate(double t, std::span<const double> x, std::span<const Sample> inputs,
+                                Linearization& result) {
+  take_inputs(inputs);
+  result.f.resize(n_st_);
+  result.g.resize(n_out_);
+  return model_.f(t, x, at_.u, result.f) && model_.g(t, x, at_.u, result.g);
 }
 
 bool PointDerivatives::linearize_at(double t, std::span<const double> x,
                                     std::span<const Sample> inputs, const PointSizes& sizes,
-                                    Linearization& result) {
-  const std::size_t n_st = at_.f.size(), n_in = at_.u.size(), n_out = at_.y.size();
-  take_inputs(inputs);
-  result.f_x.resize(n_st * n_st);
-  result.f_u.resize(n_st * n_in);
-  result.g_x.resize(n_out * n_st);
-  result.g_u.resize(n_out * n_in);
-  result.f.resize(n_st);
-  result.g.resize(n_out);
-  if (!model_.f(t, x, at_.u, result.f) || !model_.g(t, x, at_.u, result.g)) return false;
+                                    std::int64_t parameters, Linearization& result) {
+  const bool same = std::exchange(result.parameters, parameters) == parameters;
+  if (!evaluate(t, x, inputs, result)) return false;
+  return (same && model_.constant_jacobians() && is_whole(result)) || derive(t, x, sizes, result);
+}
+
+/// f_x, f_u, g_x and g_u there.
+bool PointDerivatives::derive(double t, std::span<const double> x, const PointSizes& sizes,
+                              Linearization& result) {
+  result.f_x.resize(n_st_ * n_st_);
+  result.f_u.resize(n_st_ * n_in_);
+  result.g_x.resize(n_out_ * n_st_);
+  result.g_u.resize(n_out_ * n_in_);
   learnt_.has_jacobians =
       model_.jacobians(t, x, at_.u, {result.f_x, result.f_u, result.g_x, result.g_u});
   if (!learnt_.has_jacobians) {
@@ -324,10 +348,8 @@ bool PointDerivatives::keeps(const Linearization& known, double t, double h,
 /// (t, x, u).
 bool PointDerivatives::keeps_beside(const Linearization& known, double t, double s,
                                     std::span<const double> x, const PointSizes& sizes) {
-  const std::size_t n_st = x.size(), n_in = at_.u.size(), n_out = at_.y.size();
-  const bool whole = known.f_x.size() == n_st * n_st && known.f_u.size() == n_st * n_in &&
-                     known.g_x.size() == n_out * n_st && known.g_u.size() == n_out * n_in;
-  if (!whole) return false;
+  const std::size_t n_st = x.size(), n_in = at_.u.size();
+  if (!is_whole(known)) return false;
   const auto displaced = [&](double value, double size, std::size_t j) {
     const double share = material_share * (1.0 + 0.5 * std::sin(static_cast<double>(j * j)));
     const double magnitude = std::max(std::abs(value), size);

@@ -60,9 +60,10 @@ class PointDerivatives {
   bool linearize(double t, double h, std::span<const double> x, std::span<const Sample> inputs,
                  const PointSizes& sizes, Linearization& result);
 
-  /// The same without f_t and g_t.
+  /// The same without f_t and g_t. Derivatives that are the same everywhere stay as they are in
+  /// `result` while parameters, which have been set so often, are those that it was found for.
   bool linearize_at(double t, std::span<const double> x, std::span<const Sample> inputs,
-                    const PointSizes& sizes, Linearization& result);
+                    const PointSizes& sizes, std::int64_t parameters, Linearization& result);
 
   /// All of `result` as entries of the model's `pattern`; by differences where its Jacobians are
   /// not finite.
@@ -77,6 +78,10 @@ class PointDerivatives {
              std::span<const Sample> inputs, const PointSizes& sizes);
 
  private:
+  bool is_whole(const Linearization& known) const;
+  bool evaluate(double t, std::span<const double> x, std::span<const Sample> inputs,
+                Linearization& result);
+  bool derive(double t, std::span<const double> x, const PointSizes& sizes, Linearization& result);
   struct Point {
     std::span<double> u, du, f, y, dy, d2u;
   };

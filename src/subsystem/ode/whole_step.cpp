@@ -53,12 +53,23 @@ bool WholeSteps::worth_it() {
   return true;
 }
 
-void WholeSteps::refresh() {
+bool WholeSteps::refresh() {
   for (std::size_t k = 0; k < members_.size(); ++k) {
     const unsigned changes = members_[k].in_batch->changes();
     if (changes == std::exchange(changes_[k], changes)) continue;
     fits_[k] = models_->refresh(k) ? 1 : 0;
+    ++version_;
   }
+  return std::ranges::all_of(fits_, [](char fits) { return fits != 0; });
+}
+
+bool WholeSteps::keeps_derivatives() const {
+  return std::ranges::all_of(
+      members_, [](const Member& member) { return member.model->constant_jacobians(); });
+}
+
+void WholeSteps::count_evaluations(std::int64_t count) {
+  for (const Member& member : members_) member.model->take_over(count);
 }
 
 void WholeSteps::gather(std::span<const Polynomial> all_inputs) {

@@ -39,16 +39,19 @@ class WholeSteps final : public AdvanceBatch {
 
   Way way() const override;
   std::span<const double> inputs_at(double tau) override;
+  bool refresh() override;
+  std::int64_t version() const override { return version_; }
+  bool keeps_derivatives() const override;
   bool derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
   bool outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
+  void count_evaluations(std::int64_t count) override;
 
  private:
   friend class WholeStep;
 
   bool worth_it();
-  void refresh();
   void gather(std::span<const Polynomial> all_inputs);
   std::span<const double> input_slopes_at(double tau);
   bool evaluate(std::size_t stage);
@@ -61,6 +64,7 @@ class WholeSteps final : public AdvanceBatch {
   std::unique_ptr<ModelBatch> models_;
   std::vector<unsigned> changes_;  ///< of the models that have been taken over
   std::vector<char> fits_;
+  std::int64_t version_ = 0;
   ErkStages stages_;
   MacroStep step_;
   std::vector<double> sizes_, x_, coefficients_, u_, du_;
