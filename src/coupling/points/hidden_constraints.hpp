@@ -20,7 +20,7 @@ class HiddenConstraints {
   HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& consistent,
                     const CommunicationPoint& point);
 
-  /// Whether every subsystem gives y'.
+  /// Whether every subsystem gives y' of which d gamma/dt is made.
   bool slopes_are_there() const { return slopes_are_there_; }
 
   /// gamma and d gamma/dt for the unknowns of `point`, one entry per indirect constraint of the
