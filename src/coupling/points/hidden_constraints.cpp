@@ -339,11 +339,12 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::newton(Values unknow
 }
 
 void HiddenConstraints::solve(CommunicationPoint& point) {
-  if (count() == 0 || !slopes_are_there_ || !(all_answer() || states_are_there_)) {
+  if (count() == 0) {
     return;
   }
-  const auto unknowns = newton(indirect_.unknowns(point.inputs));
-  if (unknowns && at(*unknowns)) {
+  const bool known = slopes_are_there_ && (all_answer() || states_are_there_);
+  const Values before = indirect_.unknowns(point.inputs);
+  if (at(known ? newton(before).value_or(before) : before)) {
     point.inputs = inputs_;
     point.outputs = outputs_;
   }
