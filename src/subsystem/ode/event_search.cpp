@@ -208,7 +208,7 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
       za = z;
       if (std::exchange(side, -1) < 0) zb *= 0.5;
     }
-    if (std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
+    if (way_.from_zero[i] == 0 && std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
   }
   return b;
 }
