@@ -10,6 +10,7 @@ namespace {
 constexpr int pieces = 4;  ///< of a micro-step
 
 bool has_crossed(const Indicator& z) { return z.value < -z.rounding; }
+bool is_above(const Indicator& z) { return z.value > z.rounding; }
 
 }  // namespace
 
@@ -68,7 +69,7 @@ void EventSearch::begin(std::span<const double> x) noexcept {
   std::copy(x.begin(), x.end(), way_.x.begin());
   if (!derive(0.0, way_.x, way_.f) || !evaluate(0.0, way_.x, way_.z)) return;
   if (std::any_of(way_.z.begin(), way_.z.end(), has_crossed)) judge_begin();
-  for (std::size_t i = 0; i < way_.z.size(); ++i) way_.from_zero[i] = way_.z[i].value <= 0.0;
+  for (std::size_t i = 0; i < way_.z.size(); ++i) way_.from_zero[i] = is_above(way_.z[i]) ? 0 : 1;
 }
 
 /// What begins at zero, to rounding, rises by less than anybody sees before it falls: it has
@@ -161,7 +162,7 @@ bool EventSearch::may_hide(const Point& left, const Point& middle, const Point& 
 
 void EventSearch::take_crossings(const Point& left, const Point& right) {
   for (std::size_t i = 0; i < way_.z.size(); ++i) {
-    if (right.z[i].value > 0.0) way_.from_zero[i] = 0;
+    if (is_above(right.z[i])) way_.from_zero[i] = 0;
     if (!has_crossed(right.z[i])) continue;
     const double za = left.z[i].value - level(i, right.z[i]);
     const double zb = right.z[i].value - level(i, right.z[i]);
