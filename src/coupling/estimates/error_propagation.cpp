@@ -309,13 +309,13 @@ bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
     part.b_held.set_product(part.u_held, part.driven);
     part.driven += part.f_discrete;
     part.driven += part.integrated / h;
-    if (part.late.any()) part.arriving = part.late.before_last(diagonal);
+    if (part.late.any()) part.arriving = part.late.over_first(diagonal);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
     part.target = part.carried.over_first(part.x, part.stage, part.driven + part.b * part.u);
     part.late.add(1.0 - diagonal, part.u);
-    if (part.late.any()) part.arriving = part.late.at_end();
+    if (part.late.any()) part.arriving = part.late.over_last();
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {

@@ -24,10 +24,10 @@ class LateErrors {
 
   /// An interval of size h begins: what is known of y's error over it, and at its end.
   void begin(double h);
-  /// The mean of what comes before the last share of the interval, in which it is what it ends as.
-  Eigen::VectorXd before_last(double share) const {
-    return (mean_ - share * at_end_) / (1.0 - share);
-  }
+  /// Its mean over the last part of the interval, in which layers are over, and over what comes
+  /// before, which is all but that share.
+  Eigen::VectorXd over_last() const { return mean_ - layers_; }
+  Eigen::VectorXd over_first(double last) const { return mean_ + last / (1.0 - last) * layers_; }
   const Eigen::VectorXd& layers() const { return layers_; }  ///< of the mean, what layers were
   const Eigen::VectorXd& at_end() const { return at_end_; }
 
