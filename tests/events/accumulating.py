@@ -7,6 +7,7 @@ import numpy as np
 from concord_runs import ModelTest, in_short, run_here, simulate
 
 CONTROLLED = {"default": (), "jfm": ("-cosim_type", "jfm"), "missiles": ("-cosim_type", "missiles")}
+AT_NODES = {name: ("-cosim_type", name) for name in ("gauss", "radau")}
 FIXED = {"jacobi": ("-cosim_type", "jacobi"), "jfm steps": ("-cosim_step", 0.1)}
 
 BALL = """
@@ -69,9 +70,15 @@ class Accumulating(ModelTest):
             with self.subTest(e=e, wires=wires, method=name):
                 self.refused(BALL % (e, wires), options, "events accumulate")
 
+    def test_bounces_that_nobody_sees(self):
+        """Hops that are lower than what the floor is exact to are bounces all the same."""
+        for e, (name, options) in product((0.5, 1e-3, 1e-5, 1e-7, 1e-9, 1e-15), {**AT_NODES, **CONTROLLED}.items()):
+            with self.subTest(e=e, method=name):
+                self.refused(BALL % (e, "ball.h -> meter.h"), options, "events accumulate")
+
     def test_what_comes_to_rest_rests_where_its_user_says_so(self):
         for e in (0.3, 0.8):
-            for name, options in {**CONTROLLED, **FIXED}.items():
+            for name, options in {**CONTROLLED, **AT_NODES, **FIXED}.items():
                 with self.subTest(e=e, method=name):
                     run = simulate(self.model(RESTING % e), *options)
                     self.assertEqual(run.outputs["ball.rest"][-1], 1)

@@ -4,7 +4,7 @@ import re
 import unittest
 
 import numpy as np
-from concord_runs import ModelTest, simulate
+from concord_runs import ModelTest, execute, simulate
 
 
 class Inside(ModelTest):
@@ -71,6 +71,68 @@ connections: [{connect: osc.x -> lag.x, hold: zoh}, osc.x -> back.x, back.z -> o
         exact = simulate(self.model(self.MODEL.replace("{connect: osc.x -> lag.x, hold: zoh}", "osc.x -> lag.x")),
                          "-cosim_accuracy", 1e-8)
         self.assertLess(abs(found.outputs["lag.z"][-1] - exact.outputs["lag.z"][-1]), 1e-3)
+
+
+class Late(ModelTest):
+    """What a layer leaves of an input's mean comes out of a delay as a layer, whatever macro-steps end there."""
+    MODEL = """
+experiment: {{start: {start}, stop: {stop}}}
+subsystems:
+  stiff: {{equations: {{inputs: {{u: 0}}, states: {{s: -0.334, x: 0}},
+                        derivatives: {{s: -1.45*s + 0*u, x: 2e4*(s - x)}}, outputs: {{y: x}}}}}}
+  gain: {{equations: {{inputs: {{u: 0}}, outputs: {{y: 0.5*u}}}}}}
+  lag: {{equations: {{inputs: {{u: 0}}, states: {{z: 0}}, derivatives: {{z: 2*(u - z)}}, outputs: {{z: z}}}}}}
+connections: [{{connect: stiff.y -> gain.u, delay: {first}}}, {{connect: gain.y -> lag.u, delay: {second}}}]
+"""
+
+    def test_no_false_alarm(self):
+        for first, second in ((0.003, 0.481), (0.05, 0.05), (0.198, 0.003), (0.481, 0.327), (0.327, 0.05)):
+            with self.subTest(first=first, second=second):
+                stop = first + second + 0.4
+                model = self.model(self.MODEL.format(start=0, stop=stop, first=first, second=second))
+                found = simulate(model, "-cosim_time_limit", "1:00:00")
+                estimate = float(re.search(r"accuracy .*estimated error (\S+?);?\n", found.stdout).group(1))
+                late = np.maximum(found.time - first - second, 0.0)
+                slow, fast = (2 / (2 - rate) * (np.exp(-rate * late) - np.exp(-2 * late)) for rate in (1.45, 2e4))
+                exact = -0.167 * 2e4 / (2e4 - 1.45) * (slow - fast)
+                error = np.max(np.abs(found.outputs["lag.z"] - exact)) / np.ptp(exact)
+                self.assertLess(error, 2e-4)
+                self.assertLess(estimate, 1e-4)
+
+    def test_another_start(self):
+        """Behind a delay a signal rises from exactly nothing, and steeply, wherever times are rounded."""
+        ends = []
+        for start in (0, -2.6, 12345.678):
+            model = self.model(self.MODEL.format(start=start, stop=start + 1, first=0.594, second=0.05))
+            ends.append(simulate(model, "-cosim_accuracy", 1e-6).outputs["lag.z"][-1])
+        self.assertLess(np.ptp(ends), 1e-6 * abs(ends[0]))
+
+
+class Constraints(ModelTest):
+    """The unknown of a constraint of index 2 is known at the start, whoever else gives no slopes, and behind an event
+    that it does not feel."""
+    MODEL = """
+experiment: {stop: 0.5}
+subsystems:
+  beside: PART
+  ca: {equations: {inputs: {l: 0}, states: {x: 0.4}, derivatives: {x: -1.69*x + 0.654*l}, outputs: {p: x}}}
+  cb: {equations: {inputs: {l: 0}, states: {x: 0.4}, derivatives: {x: -0.677*x - 1.36*l}, outputs: {p: x}}}
+  far: {equations: {inputs: {u: 0}, states: {x: 0}, derivatives: {x: 'floor(6*u) - x'}, outputs: {x: x}}}
+constraints: [{unknown: force, equation: ca.p - cb.p, feeds: {ca.l: 1, cb.l: 1}}]
+connections: [ca.p -> far.u]
+"""
+
+    def test_start(self):
+        part = "{equations: {inputs: {u: 0}, outputs: {y: 0.3*u + sin(t)}}}"
+        model = self.model(self.MODEL.replace("PART", part))
+        fmu = self.folder / "beside.fmu"
+        done = execute("export-fmu", model, "beside", "-o", fmu)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for beside in (part, "{fmu: beside.fmu}"):
+            found = simulate(self.model(self.MODEL.replace("PART", beside)))
+            exact = 0.4 * (1.69 - 0.677) / (0.654 + 1.36) * np.exp(-found.time * (
+                1.69 - 0.654 * (1.69 - 0.677) / (0.654 + 1.36)))
+            self.assertLess(np.max(np.abs(found.outputs["force.value"] - exact)), 1e-4 * exact[0])
 
 
 if __name__ == "__main__":

@@ -190,13 +190,14 @@ def tried(law, model, seed, folder, options, accuracy, one=None):
     return compared(law, seed, way, one, other, accuracy)
 
 
-def from_checkpoints(model, seed, folder, options):
+def from_checkpoints(model, seed, folder, options, steps):
     """A run that goes on from a checkpoint on its way has the bits of that which was not stopped."""
     law, rng = "checkpoint", rng_of("checkpoint", seed)
     chk = folder / "parts.chk"
     for file in folder.glob("parts.chk*"):
         file.unlink()
-    more = (*options, *ONCE, "-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", int(rng.integers(1, 8)),
+    epoch = max(int(rng.integers(1, 8)), steps // KEPT)
+    more = (*options, *ONCE, "-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", epoch,
             "-cosim_checkpoint_every", 1e-9, "-cosim_checkpoint_keep", KEPT)
     one = run(Way(model), folder, more, "parts")
     kept = sorted(folder.glob("parts.chk.old*"))
@@ -212,7 +213,7 @@ def from_checkpoints(model, seed, folder, options):
     results.rename(folder / "kept.h5")
     (folder / "kept.h5").rename(results)
     words = [folder / "model.yaml", *options, *ONCE, "-cosim_output", results, "-cosim_restart", folder / "from.chk",
-             "-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", more[more.index("-cosim_checkpoint_epoch") + 1],
+             "-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", epoch,
              "-cosim_output_interval", repr((model.stop - model.start) / ROWS)]
     ended = run_here(*words, timeout=LIMIT)
     if ended.returncode != 0:
@@ -229,7 +230,7 @@ LAWS = (*WAYS, "checkpoint")
 
 def of_law(law, model, seed, folder, options, accuracy, one=None):
     if law == "checkpoint":
-        return from_checkpoints(model, seed, folder, options)
+        return from_checkpoints(model, seed, folder, options, one.steps if one else 0)
     return tried(law, model, seed, folder, options, accuracy, one)
 
 

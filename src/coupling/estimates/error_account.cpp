@@ -84,6 +84,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.mean.resize(subsystems.connected_inputs().size());
   disturbance_.deviation.resize(disturbance_.mean.size());
   disturbance_.unseen.resize(disturbance_.mean.size());
+  disturbance_.layers.resize(disturbance_.mean.size());
   disturbance_.end = holds_.at_end();
   disturbance_.largest_seen = holds_.largest_seen();
   disturbance_.held.resize(subsystems.held_inputs().size());
@@ -220,6 +221,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
   double largest[2] = {largest_share(holds_.largest()), largest_share(holds_.variation())};
   for (std::size_t j = 0; j < connected.size(); ++j) {
     disturbance_.mean[j] = holds_.impulses()[j] / interval_.span();
+    disturbance_.layers[j] = holds_.layers()[j] / interval_.span();
     disturbance_.deviation[j] = holds_.deviations()[j] / interval_.span();
     disturbance_.unseen[j] = holds_.unseen()[j] / interval_.span();
   }

@@ -43,8 +43,11 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
+  const auto late = [&](std::size_t k) { return subsystems.own(k).description().kind == "delay"; };
+  any_late_ =
+      agree_on_largest(subsystems.comm(), std::ranges::any_of(subsystems.all(), late) ? 1 : 0) != 0;
   // What is kept does not depend on where rows are asked for.
-  if (consistent || looks_between_ || subsystems.network().has_feedthrough()) {
+  if (consistent || looks_between_ || any_late_ || subsystems.network().has_feedthrough()) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
@@ -235,7 +238,7 @@ bool ErrorPropagation::stage(std::span<const double> disturbance) {
     part.c.set_product(part.stage, part.y);
     part.d_held.add_product(part.u_held, part.y);
     part.y += part.g_discrete;
-    if (part.late.any()) part.y += part.late.mean();
+    if (part.late.any()) part.y += part.arriving;
     write_outputs(k);
   }
   const bool solved = solve(over_interval_, disturbance);
@@ -306,12 +309,13 @@ bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
     part.b_held.set_product(part.u_held, part.driven);
     part.driven += part.f_discrete;
     part.driven += part.integrated / h;
-    part.late.begin(h);
+    if (part.late.any()) part.arriving = part.late.over_first(diagonal);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
     part.target = part.carried.over_first(part.x, part.stage, part.driven + part.b * part.u);
     part.late.add(1.0 - diagonal, part.u);
+    if (part.late.any()) part.arriving = part.late.over_last();
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
@@ -367,7 +371,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   for (Part& part : parts_) {
     part.x_begin = part.x;
     part.u_begin = part.u;
+    part.late.begin(h);
   }
+  if (!pass_layers(disturbance)) return false;
   if (!(carried_ ? carry(disturbance, *coupling) : go_by_stages(h, disturbance))) return false;
   for (Part& part : parts_) {
     part.x += part.left_at_end;
@@ -447,6 +453,24 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance) {
     for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o)
       between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y[o]);
   }
+  return true;
+}
+
+/// To what is put out late: a layer passes what is direct at once, and a delay as what it was.
+bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
+  if (!any_late_) return true;
+  double largest = 0.0;
+  for (const double layer : disturbance.layers) largest = std::max(largest, std::abs(layer));
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    part.y.setZero(index(subsystems_.outputs_of(k).size()));
+    if (part.late.any()) part.y = part.late.layers();
+    for (const double layer : part.y) largest = std::max(largest, std::abs(layer));
+    write_outputs(k);
+  }
+  if (agree_on_largest(subsystems_.comm(), largest) == 0.0) return true;
+  if (!solve(*direct_, disturbance.layers)) return false;
+  for (Part& part : parts_) part.late.add_layers(part.u);
   return true;
 }
 

@@ -125,6 +125,7 @@ class ErrorPropagation {
     LinearMap gain;            ///< K
     LinearMap b_held, d_held;  ///< columns of held inputs
     LateErrors late;
+    Eigen::VectorXd arriving;  ///< of `late`, in the stage
     Eigen::VectorXd x, target, stage, u, y, u_held;
     Eigen::VectorXd driven;            ///< f by what is held and what integrators have left
     Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
@@ -142,7 +143,7 @@ class ErrorPropagation {
     std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
 
     void io(Archive& archive);
-    int memory_version() const { return 4; }
+    int memory_version() const { return 5; }
     void pass_mean(Archive& archive);
   };
 
@@ -176,6 +177,7 @@ class ErrorPropagation {
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool find_inputs_at_end(const Disturbance& disturbance);
   bool look_between(const Disturbance& disturbance);
+  bool pass_layers(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
@@ -210,7 +212,7 @@ class ErrorPropagation {
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step
   bool any_teller_;                                         ///< of all ranks
-  bool any_sparse_;                                         ///< the same
+  bool any_sparse_, any_late_;                              ///< the same
   bool steady_ = false;
   std::optional<std::string> failure_;
 };

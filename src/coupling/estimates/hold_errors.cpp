@@ -37,7 +37,7 @@ HoldErrors::HoldErrors(const Method& method, const RankNetwork& subsystems)
       hermite_errors_(subsystems.connected_inputs().size(), method.hold.ends_with_curvature()),
       past_(subsystems.connected_inputs().size(), points_for(method)) {
   const std::size_t n = subsystems.connected_inputs().size();
-  for (auto* values : {&impulse_, &deviation_, &unseen_, &largest_, &variation_, &at_end_,
+  for (auto* values : {&impulse_, &layers_, &deviation_, &unseen_, &largest_, &variation_, &at_end_,
                        &largest_seen_, &missed_}) {
     values->assign(n, 0.0);
   }
@@ -65,8 +65,11 @@ void HoldErrors::pass_layer(const CommunicationPoint& point, std::span<const Sam
   const double h = point.last_step;
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    const double mean = mean_of_layer(point.polynomials[i], last_[j], h).value_or(inside[i]);
-    if (solved_[j] == 0 && !std::isnan(mean)) add(j, mean, h);
+    if (solved_[j] != 0) continue;
+    const auto of_layer = mean_of_layer(point.polynomials[i], last_[j], h);
+    layers_[j] += h * of_layer.value_or(0.0);
+    const double mean = of_layer.value_or(inside[i]);
+    if (!std::isnan(mean)) add(j, mean, h);
   }
   begin(point, fed);
 }
@@ -83,6 +86,7 @@ void HoldErrors::begin(const CommunicationPoint& point, std::span<const Sample> 
 
 void HoldErrors::clear() {
   std::fill(impulse_.begin(), impulse_.end(), 0.0);
+  std::fill(layers_.begin(), layers_.end(), 0.0);
   std::fill(deviation_.begin(), deviation_.end(), 0.0);
   std::fill(unseen_.begin(), unseen_.end(), 0.0);
   std::fill(largest_.begin(), largest_.end(), 0.0);

@@ -45,6 +45,7 @@ class HoldErrors {
 
   // Per connected input, since `clear`.
   std::span<const double> impulses() const { return impulse_; }      ///< integral of e
+  std::span<const double> layers() const { return layers_; }         ///< of that, within layers
   std::span<const double> deviations() const { return deviation_; }  ///< integral of d
   /// Time over which nobody has looked inside: there e - P D d is the error.
   std::span<const double> unseen() const { return unseen_; }
@@ -57,11 +58,11 @@ class HoldErrors {
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, hermite_errors_, past_);
-    CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, deviation_, unseen_, largest_,
+    CONCORD_MEMBERS_PER(archive, Per::connected, impulse_, layers_, deviation_, unseen_, largest_,
                         variation_, at_end_, largest_seen_, missed_, last_);
     CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
-  int memory_version() const { return 5; }
+  int memory_version() const { return 6; }
 
  private:
   /// What the ends of a macro-step tell of it.
@@ -82,8 +83,8 @@ class HoldErrors {
   bool consistent_;
   bool at_nodes_;             ///< nothing is held: what lies beside them alone is wrong
   std::vector<char> solved_;  ///< where nothing is held: of constraints, or all
-  std::vector<double> impulse_, deviation_, unseen_, largest_, variation_, at_end_, accumulated_,
-      largest_seen_, missed_;
+  std::vector<double> impulse_, layers_, deviation_, unseen_, largest_, variation_, at_end_,
+      accumulated_, largest_seen_, missed_;
   std::vector<Sample> last_;
   HermiteErrors hermite_errors_;
   PastMeans past_;

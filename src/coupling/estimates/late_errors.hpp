@@ -8,8 +8,9 @@
 namespace concord {
 
 /// Errors of outputs that answer late, y(t) = G u(t - T): what inputs were wrong by T before, of
-/// which the mean over each interval is kept, so that the integral of y's error is that of u's. Of
-/// an interval H that is longer than T, a share s = 1 - T/H of that lies within itself, as if G s
+/// which the mean over each interval is kept, so that the integral of y's error is that of u's;
+/// what of that lies in layers is wrong within these alone, and not where an interval ends. Of an
+/// interval H that is longer than T, a share s = 1 - T/H of that lies within itself, as if G s
 /// passed it through directly. Who answers so does so only; of all others there is nothing.
 class LateErrors {
  public:
@@ -23,26 +24,34 @@ class LateErrors {
 
   /// An interval of size h begins: what is known of y's error over it, and at its end.
   void begin(double h);
-  const Eigen::VectorXd& mean() const { return mean_; }
+  /// Its mean over the last part of the interval, in which layers are over, and over what comes
+  /// before, which is all but that share.
+  Eigen::VectorXd over_last() const { return mean_ - layers_; }
+  Eigen::VectorXd over_first(double last) const { return mean_ + last / (1.0 - last) * layers_; }
+  const Eigen::VectorXd& layers() const { return layers_; }  ///< of the mean, what layers were
   const Eigen::VectorXd& at_end() const { return at_end_; }
 
   /// Of the interval's mean error of u, this share is `u`.
   void add(double share, const Eigen::VectorXd& u) {
     if (any()) now_ += share * (gain_ * u);
   }
+  /// Of that, what lies in layers.
+  void add_layers(const Eigen::VectorXd& u) {
+    if (any()) layers_now_ += gain_ * u;
+  }
   /// The interval of size h ends, over which held inputs were wrong by `held`.
   void end(double h, const Eigen::VectorXd& held);
 
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, spans_, means_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, spans_, means_, in_layers_); }
 
  private:
   Eigen::Index outputs() const { return gain_.rows(); }
 
   double late_ = 0.0;
   Eigen::MatrixXd gain_, by_held_;
-  Eigen::VectorXd mean_, at_end_, now_;
-  std::vector<double> spans_;  ///< of the intervals before, the oldest first, s
-  std::vector<double> means_;  ///< G u of each, output by output
+  Eigen::VectorXd mean_, layers_, at_end_, now_, layers_now_;
+  std::vector<double> spans_;              ///< of the intervals before, the oldest first, s
+  std::vector<double> means_, in_layers_;  ///< G u of each, output by output
 };
 
 }  // namespace concord

@@ -27,6 +27,29 @@ constexpr double time_share = 1e-3;
 /// So that unknowns that act against each other don't cancel.
 double uneven(std::size_t c) { return 1.0 + std::fmod(0.618 * static_cast<double>(c), 1.0); }
 
+/// Those of whose y' d gamma/dt of indirect constraints is made: what their equations name, and
+/// what passes through that directly.
+std::vector<char> subsystems_in_slopes(const Network& network) {
+  std::vector<char> result(network.n_subsystems()), seen(network.n_outputs());
+  std::vector<std::size_t> inputs;
+  for (std::size_t g = 0; g < network.n_subsystems(); ++g) {
+    const IndexRange in = network.inputs_of(g);
+    for (std::size_t i = in.first + 1;
+         network.constraint(g) == ConstraintKind::indirect && i < in.last; ++i)
+      inputs.push_back(i);
+  }
+  while (!inputs.empty()) {
+    const auto& link = network.links()[inputs.back()];
+    inputs.pop_back();
+    if (!link || seen[link->output] != 0) continue;
+    seen[link->output] = 1;
+    result[network.subsystem_of_output(link->output)] = 1;
+    for (const Feedthrough& through : network.feedthrough_to(link->output))
+      inputs.push_back(through.input);
+  }
+  return result;
+}
+
 }  // namespace
 
 /// Outputs at (t, x) + s (1, f), f given per own subsystem.
@@ -77,9 +100,11 @@ HiddenConstraints::HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& 
       indirect_(subsystems),
       answers_(indirect_.count(), true) {
   bool slopes = true, states = true;
+  const std::vector<char> moves = subsystems_in_slopes(subsystems.network());
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const auto& has = subsystems.own(k).description().capabilities;
-    slopes = slopes && has.output_derivatives && has.point_outputs;
+    const bool tells = has.output_derivatives && has.point_outputs;
+    slopes = slopes && (tells || moves[subsystems.global(k)] == 0);
     states = states && has.states && has.state_derivatives && has.state_outputs;
   }
   double missing[2] = {slopes ? 0.0 : 1.0, states ? 0.0 : 1.0};
@@ -314,11 +339,12 @@ std::optional<HiddenConstraints::Values> HiddenConstraints::newton(Values unknow
 }
 
 void HiddenConstraints::solve(CommunicationPoint& point) {
-  if (count() == 0 || !slopes_are_there_ || !(all_answer() || states_are_there_)) {
+  if (count() == 0) {
     return;
   }
-  const auto unknowns = newton(indirect_.unknowns(point.inputs));
-  if (unknowns && at(*unknowns)) {
+  const bool known = slopes_are_there_ && (all_answer() || states_are_there_);
+  const Values before = indirect_.unknowns(point.inputs);
+  if (at(known ? newton(before).value_or(before) : before)) {
     point.inputs = inputs_;
     point.outputs = outputs_;
   }

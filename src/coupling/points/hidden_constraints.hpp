@@ -20,7 +20,7 @@ class HiddenConstraints {
   HiddenConstraints(RankNetwork& subsystems, ConsistentInputs& consistent,
                     const CommunicationPoint& point);
 
-  /// Whether every subsystem gives y'.
+  /// Whether every subsystem gives y' of which d gamma/dt is made.
   bool slopes_are_there() const { return slopes_are_there_; }
 
   /// gamma and d gamma/dt for the unknowns of `point`, one entry per indirect constraint of the
@@ -30,8 +30,9 @@ class HiddenConstraints {
   /// Whether d gamma/dt answers to the unknowns, whatever their unit. Collective.
   std::vector<bool> answers();
 
-  /// Puts unknowns that meet the hidden constraints, and what fits them, into `point`; leaves it as
-  /// it is where there are none, or some subsystem cannot tell. Collective.
+  /// Puts unknowns that meet the hidden constraints, and what fits them, into `point`; those that
+  /// are there where none are nearer, as where they meet them to rounding, or some subsystem cannot
+  /// tell: without the slopes that they came with. Collective.
   void solve(CommunicationPoint& point);
 
   /// Position of own constraint k among the indirect ones.

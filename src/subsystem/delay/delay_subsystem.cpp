@@ -24,6 +24,8 @@ class DelaySubsystem : public Subsystem {
     now_ = {};
     fresh_from_ = 0.0;
     arrived_ = -std::numeric_limits<double>::infinity();
+    left_ = 0.0;
+    arrives_ = delay_;
     kept_from_ = std::numeric_limits<double>::infinity();
     past_.start(0.0);
     initializing_ = true;
@@ -127,9 +129,13 @@ class DelaySubsystem : public Subsystem {
     changed = false;
     now_.input = inputs[0];
     if (pass == EventPass::settle) return Outcome::ok;
-    const double arriving = now_.point.sum + std::max(slack, rounding()) - delay_;
-    const auto next = past_.next_break(arrived_);
-    changed = next && *next <= arriving;
+    const double arriving = before(now_.point.sum) + std::max(slack, rounding());
+    for (auto next = past_.next_break(arrived_); next && *next <= arriving;
+         next = past_.next_break(*next)) {
+      left_ = *next;
+      arrives_ = now_.point.sum;
+      changed = true;
+    }
     if (changed) what.push_back({0, "what was " + short_number(delay_) + " s before"});
     arrived_ = std::max(arrived_, arriving);
     return Outcome::ok;
@@ -142,11 +148,11 @@ class DelaySubsystem : public Subsystem {
   void restore() override { now_ = saved_; }
 
   bool io(Archive& archive) override {
-    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_, saved_, fresh_from_, kept_from_,
-                    initializing_, counters_);
+    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_, left_, arrives_, saved_, fresh_from_,
+                    kept_from_, initializing_, counters_);
     return true;
   }
-  int memory_version() const override { return 3; }
+  int memory_version() const override { return 4; }
   /// What was put in before arrives in this run.
   bool start_from(double t, std::span<const double> /*x*/,
                   std::span<const std::byte> memory) override {
@@ -155,7 +161,7 @@ class DelaySubsystem : public Subsystem {
       return false;
     }
     Archive archive(std::vector(memory.begin(), memory.end()));
-    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_);
+    CONCORD_MEMBERS(archive, begin_, past_, now_, arrived_, left_, arrives_);
     saved_ = now_;
     fresh_from_ = now_.point.sum;
     initializing_ = false;
@@ -177,8 +183,12 @@ class DelaySubsystem : public Subsystem {
   /// At which a break arrives, s.
   double time_of(double point) const { return begin_ + (point + delay_); }
 
+  /// T before a point. Since the last break has arrived time counts from there: when that was is
+  /// rounded, and what is steep behind it would be wrong by that.
+  double before(double point) const { return left_ + (point - arrives_); }
+
   Sample put_out(double point) const {
-    const Sample y = past_.at(point - delay_, arrived_, rounding());
+    const Sample y = past_.at(before(point), arrived_, rounding());
     return held_ ? Sample{y.value, 0.0} : y;
   }
 
@@ -188,9 +198,10 @@ class DelaySubsystem : public Subsystem {
   double farthest_ = 0.0;  ///< largest magnitude of a time of the experiment, s
   SignalPast past_;
   Now now_, saved_;
-  double fresh_from_ = 0.0;  ///< elapsed at the last event
-  double kept_from_ = 0.0;   ///< elapsed where `restore` leads to
-  double arrived_ = 0.0;     ///< breaks up to this point have arrived
+  double fresh_from_ = 0.0;            ///< elapsed at the last event
+  double kept_from_ = 0.0;             ///< elapsed where `restore` leads to
+  double arrived_ = 0.0;               ///< breaks up to this point have arrived
+  double left_ = 0.0, arrives_ = 0.0;  ///< of the last break
   bool initializing_ = false;
 };
 

@@ -90,8 +90,8 @@ double EquationEvents::sign_of(const Watched& watched) const {
   return watched.side == Watched::Side::above ? 1.0 : -1.0;
 }
 
-/// Where a relation has changed, zero is as wide as what was found there is exact: what then stays
-/// where it is, on either side, does not cross it again.
+/// Where a relation has changed, zero is as wide as what was found there is exact, beyond where it
+/// was found: what then stays where it is, on either side, does not cross it again.
 Indicator EquationEvents::indicator(std::size_t i) const {
   const Watched& watched = watched_[i];
   const double left = sides_[2 * watched.relation];
@@ -336,7 +336,7 @@ bool EquationEvents::change_modes(const EventPoint& point, std::span<const doubl
     mode(watched.relation) = changed(watched);
     const double away = std::abs(z_[i].value), exact = nearness(i, point);
     now_.widths[i] = 0.0;
-    now_.widths[opposite(i)] = away <= z_[i].rounding + exact ? std::max(away, exact) : exact;
+    now_.widths[opposite(i)] = away <= z_[i].rounding + exact ? away + exact : exact;
   }
   bool any = false;
   for (std::size_t i = 0; i < relations_.size(); ++i) {

@@ -10,6 +10,7 @@ namespace {
 constexpr int pieces = 4;  ///< of a micro-step
 
 bool has_crossed(const Indicator& z) { return z.value < -z.rounding; }
+bool is_above(const Indicator& z) { return z.value > z.rounding; }
 
 }  // namespace
 
@@ -27,6 +28,7 @@ EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide
   way_.x.resize(rhs.state_count());
   way_.f.resize(rhs.state_count());
   way_.z.resize(model.indicator_count());
+  way_.from_zero.resize(model.indicator_count());
   for (Point& point : points_) point.z.resize(model.indicator_count());
 }
 
@@ -67,6 +69,13 @@ void EventSearch::begin(std::span<const double> x) noexcept {
   std::copy(x.begin(), x.end(), way_.x.begin());
   if (!derive(0.0, way_.x, way_.f) || !evaluate(0.0, way_.x, way_.z)) return;
   if (std::any_of(way_.z.begin(), way_.z.end(), has_crossed)) judge_begin();
+  for (std::size_t i = 0; i < way_.z.size(); ++i) way_.from_zero[i] = is_above(way_.z[i]) ? 0 : 1;
+}
+
+/// What begins at zero, to rounding, rises by less than anybody sees before it falls: it has
+/// crossed where that is certain.
+double EventSearch::level(std::size_t indicator, const Indicator& z) const {
+  return way_.from_zero[indicator] != 0 ? -z.rounding : 0.0;
 }
 
 /// What is less than nothing by rounding, and rises, has just happened.
@@ -153,9 +162,11 @@ bool EventSearch::may_hide(const Point& left, const Point& middle, const Point& 
 
 void EventSearch::take_crossings(const Point& left, const Point& right) {
   for (std::size_t i = 0; i < way_.z.size(); ++i) {
+    if (is_above(right.z[i])) way_.from_zero[i] = 0;
     if (!has_crossed(right.z[i])) continue;
-    const double za = std::max(left.z[i].value, 0.0);
-    const double tau = za > 0.0 ? root(i, left.tau, za, right.tau, right.z[i].value) : left.tau;
+    const double za = left.z[i].value - level(i, right.z[i]);
+    const double zb = right.z[i].value - level(i, right.z[i]);
+    const double tau = za > 0.0 ? root(i, left.tau, za, right.tau, zb) : left.tau;
     if (!way_.found || tau < way_.found->tau) way_.found = {tau, i, false};
   }
 }
@@ -187,7 +198,7 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
     const double tau = std::clamp(b - zb * (b - a) / (zb - za), a, b);
     interpolate(tau);
     if (!evaluate(tau, between_, scratch_z_)) break;
-    const double z = scratch_z_[i].value;
+    const double z = scratch_z_[i].value - level(i, scratch_z_[i]);
     if (z == 0.0) return tau;
     if (z < 0.0) {
       b = tau;
@@ -198,7 +209,7 @@ double EventSearch::root(std::size_t i, double a, double za, double b, double zb
       za = z;
       if (std::exchange(side, -1) < 0) zb *= 0.5;
     }
-    if (std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
+    if (way_.from_zero[i] == 0 && std::abs(z) <= 1e-3 * scratch_z_[i].rounding) return tau;
   }
   return b;
 }
@@ -216,7 +227,7 @@ void EventSearch::sharpen() {
     if (!inner_.take(way_.tau, way_.x, way_.f, size)) return;
     const double end = way_.tau + size;
     if (!evaluate(end, inner_.x(), scratch_z_) || !slope(end, inner_.x(), inner_.f())) return;
-    const double change = scratch_z_[i].value / -slopes_[i];
+    const double change = (scratch_z_[i].value - level(i, scratch_z_[i])) / -slopes_[i];
     if (!(slopes_[i] < 0.0) || std::abs(change) > most) return;
     size += change;
     if (std::abs(change) <= close * next_) {
@@ -231,7 +242,8 @@ EventSearch::Found EventSearch::ahead() {
   Found result;
   const bool known = slope(way_.tau, way_.x, way_.f);
   for (std::size_t i = 0; known && i < way_.z.size(); ++i) {
-    const double tau = way_.tau + std::max(way_.z[i].value, 0.0) / -slopes_[i];
+    const double left = std::max(way_.z[i].value - level(i, way_.z[i]), 0.0);
+    const double tau = way_.tau + left / -slopes_[i];
     if (slopes_[i] < 0.0 && tau < result.tau) result = {tau, i, false};
   }
   return result;

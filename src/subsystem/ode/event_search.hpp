@@ -44,7 +44,8 @@ class EventSearch final : public PathWatch {
     double tau = 0.0;
     std::vector<double> x, f;
     std::vector<Indicator> z;
-    std::vector<Turn> turns;  ///< close to zero
+    std::vector<char> from_zero;  ///< not been above it since the macro-step began
+    std::vector<Turn> turns;      ///< close to zero
   };
 
   EventSearch(EventModel& model, CheckedModel& checked, RightHandSide& rhs);
@@ -65,6 +66,9 @@ class EventSearch final : public PathWatch {
 
   void io(Archive& archive) { CONCORD_MEMBERS(archive, way_.found, slack_, largest_); }
   int memory_version() const { return 3; }
+
+  /// The value at which an indicator that is z now crosses zero, as far as that is seen.
+  double level(std::size_t indicator, const Indicator& z) const;
 
   /// What was found; else where the indicators lead from the way's end, which may be where the
   /// integration failed.

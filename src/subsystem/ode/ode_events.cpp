@@ -82,7 +82,8 @@ double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
     const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;
     const double slope =
         moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / (t - begin);
-    const double event = slope < 0.0 ? t - value / slope : infinite;
+    const double left = value - search_.level(i, z_[i]);
+    const double event = slope < 0.0 ? t - left / slope : infinite;
     const bool within = event >= begin && event <= t;
     earliest = std::min(earliest, crossed && !within ? last_known(i, begin, t) : event);
   }

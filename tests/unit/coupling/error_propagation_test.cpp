@@ -31,7 +31,8 @@ class Ring {
   void advance(double size, std::vector<double> mean, std::vector<double> deviation,
                const std::vector<double>& end) {
     const std::vector<double> seen(mean.size(), 0.0);
-    Disturbance disturbance{std::move(mean), std::move(deviation), {1.0, 1.0}, end, seen};
+    Disturbance disturbance{
+        std::move(mean), std::move(deviation), {1.0, 1.0}, {0.0, 0.0}, end, seen};
     point_.last_step = size;
     ASSERT_TRUE(propagation_.advance(point_, size, disturbance, nullptr));
   }

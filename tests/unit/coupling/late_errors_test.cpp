@@ -18,7 +18,7 @@ double pass(LateErrors& errors, double h, double error) {
   errors.begin(h);
   errors.add(1.0, Eigen::VectorXd::Constant(1, error));
   errors.end(h, Eigen::VectorXd());
-  return errors.mean()[0] + s * error;
+  return errors.over_first(0.0)[0] + s * error;
 }
 
 TEST(LateErrors, CarriesTheIntegralWhateverTheIntervals) {
@@ -45,6 +45,20 @@ TEST(LateErrors, OfALongerIntervalAShareLiesWithin) {
   LateErrors errors = delayed(0.5);
   EXPECT_DOUBLE_EQ(pass(errors, 2.0, 4.0), 3.0);
   EXPECT_DOUBLE_EQ(pass(errors, 2.0, 0.0), 1.0);
+}
+
+TEST(LateErrors, LayersAreOverWhereIntervalsEnd) {
+  LateErrors errors = delayed(0.5);
+  errors.begin(0.2);
+  errors.add(1.0, Eigen::VectorXd::Constant(1, 3.0));
+  errors.add_layers(Eigen::VectorXd::Constant(1, 2.0));
+  errors.end(0.2, Eigen::VectorXd());
+  EXPECT_EQ(pass(errors, 0.3, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(pass(errors, 0.1, 0.0), 3.0);
+  EXPECT_DOUBLE_EQ(errors.layers()[0], 2.0);
+  EXPECT_DOUBLE_EQ(errors.at_end()[0], 1.0);
+  EXPECT_DOUBLE_EQ(errors.over_last()[0], 1.0);
+  EXPECT_DOUBLE_EQ(0.75 * errors.over_first(0.25)[0] + 0.25 * errors.over_last()[0], 3.0);
 }
 
 TEST(LateErrors, OfOthersThereIsNothing) {
