@@ -343,7 +343,7 @@ bool Run::is_held() const {
 /// holds is of first order, so that it is known how many macro-steps it needs.
 double Run::better_aim(const RunQuality& quality) const {
   constexpr double least_share = 1e-2, with_room = 0.5, after_divergence = 0.1;
-  constexpr double least_aim = 1e-13;  // of ranges: below, rounding decides
+  constexpr double least_aim = 1e-12;  // of ranges: below, rounding that adds up decides
   const bool diverged = !quality.diverged.empty();
   if (!may_give_way(quality) || !(missed_ > 1.0)) {
     return 0.0;

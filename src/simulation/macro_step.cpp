@@ -202,10 +202,11 @@ void MacroStepper::take_back(Rejection reason) {
 
 /// Whether something happens within the macro-step, which then is to end there.
 bool MacroStepper::locates_event(const MacroStep& step) {
-  if (!events_.any()) {
+  const CouplingReport& coupling = reports_.current().coupling;
+  if (!events_.any() || !coupling.followed) {
     return false;
   }
-  const bool converged = reports_.current().coupling.status == CouplingStatus::converged;
+  const bool converged = coupling.status == CouplingStatus::converged;
   const auto fed = converged ? feed_.feed(trial_) : std::span<const Sample>();
   const bool repeats = events_.repeats(step, converged, fed);
   if (repeats) {

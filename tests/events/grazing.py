@@ -38,7 +38,7 @@ connections: [m.v -> fric.v, src.F -> m.F, src.F -> fric.F, fric.fr -> m.fr, m.x
 
 class Grazing(ModelTest):
     def test_a_lower_aim_decides(self):
-        for level, count in ((0.999999, 3), (1.000001, 0), (0.99, 3)):
+        for level, count in ((0.999999, 3), (1.000001, 0), (0.99, 3), (1 - 1e-9, 3), (1 - 1e-10, 3), (1 + 1e-10, 0)):
             with self.subTest(level=level):
                 run = simulate(self.model(WAVE % (0, f"x > {level}", "n + 1")))
                 self.assertEqual(run.status, "completed")

@@ -152,6 +152,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
   step_ = step;
   if (point.last_step > 0.0 && !complete_steps(point)) {
     report.status = CouplingStatus::failed;
+    report.followed = false;
     report.retryable = false;
     return report;
   }
@@ -159,14 +160,15 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
   const End end = sweep(step, point, report);
   if (end == End::failed || end == End::slow) {
     report.status = end == End::failed ? CouplingStatus::failed : CouplingStatus::not_converged;
+    report.followed = false;
     return report;
   }
   report.at_noise = end == End::at_noise;
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
   guess_.remember(system_, step);
-  const bool looked = error_.find(system_, step);
-  if (!looked || follow(step, point, trial) == Outcome::failed) {
+  report.followed = error_.find(system_, step);
+  if (!report.followed || follow(step, point, trial) == Outcome::failed) {
     report.status = CouplingStatus::failed;
     return report;
   }

@@ -23,7 +23,8 @@ NodeBlock::Rows<const double> rows(const Eigen::MatrixXd& of_all, const IndexRan
   return {of_all.data() + states.first, of_all.rows()};
 }
 
-/// result = by weights, a column at a time: there are few of them and many rows.
+/// result = by weights, a column at a time: there are few of them and many rows, whose bits do not
+/// depend on how many others this rank has.
 void multiply(const Eigen::MatrixXd& by, const Eigen::MatrixXd& weights, Eigen::MatrixXd& result) {
   result.resize(by.rows(), weights.cols());
   for (Eigen::Index i = 0; i < weights.cols(); ++i) {
@@ -120,6 +121,13 @@ void NodeSystem::set_slopes(const Eigen::MatrixXd& by, const Eigen::MatrixXd& we
 void NodeSystem::find_states() {
   multiply(slopes_, inside_, states_);
   states_.colwise() += begin_;
+}
+
+/// What slopes at the nodes make of states by the end.
+Eigen::VectorXd NodeSystem::over_step(const Eigen::MatrixXd& slopes) const {
+  Eigen::MatrixXd result;
+  multiply(slopes, step_.size() * weights_, result);
+  return result;
 }
 
 double NodeSystem::end_input(std::size_t j) const {
@@ -359,7 +367,7 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
   }
   const bool solved = system_.solve();
   answer_to_inputs();
-  const Eigen::VectorXd ends = step_.size() * (free_ * weights_);
+  const Eigen::VectorXd ends = over_step(free_);
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange states = subsystems_.states_of(k);
     errors[k].x += ends.segment(signed_index(states.first), signed_index(states.size()));

@@ -67,7 +67,7 @@ class NodeSystem {
   const Eigen::VectorXd& begin_states() const { return begin_; }
   const Eigen::MatrixXd& slopes() const { return slopes_; }
   const Eigen::MatrixXd& states() const { return states_; }
-  Eigen::VectorXd end_states() const { return begin_ + step_.size() * (slopes_ * weights_); }
+  Eigen::VectorXd end_states() const { return begin_ + over_step(slopes_); }
   /// How far the last correction moved each state, at the node where it did most.
   const Eigen::VectorXd& moved() const { return most_moved_; }
   /// What rounding leaves of sums that may cancel: of slopes |f_x| |x| + |f_u| |u|, of outputs
@@ -99,6 +99,7 @@ class NodeSystem {
   void set_step(const MacroStep& step);
   void put_begin_inputs();
   void find_states();
+  Eigen::VectorXd over_step(const Eigen::MatrixXd& slopes) const;
   double time_of(std::size_t node) const;
   StatePoint point_at(std::size_t k, std::size_t node) const;
   std::span<double> defects(std::size_t k, std::size_t node);

@@ -30,6 +30,7 @@ EventSearch::EventSearch(EventModel& model, CheckedModel& checked, RightHandSide
   way_.z.resize(model.indicator_count());
   way_.from_zero.resize(model.indicator_count());
   for (Point& point : points_) point.z.resize(model.indicator_count());
+  dip_.z.resize(model.indicator_count());
 }
 
 bool EventSearch::derive(double tau, std::span<const double> x, std::span<double> f) {
@@ -171,7 +172,8 @@ void EventSearch::take_crossings(const Point& left, const Point& right) {
   }
 }
 
-/// Parabolas reach half as far again as their points, so that none turns between them unseen.
+/// What turns below zero between two samples has crossed it. Parabolas reach half as far again as
+/// their points, so that none turns between them unseen.
 void EventSearch::note_turns(const Point& left, const Point& middle, const Point& right) {
   constexpr double reach = 1.5, close = 0.1;
   const double half = 0.5 * (right.tau - left.tau);
@@ -184,6 +186,8 @@ void EventSearch::note_turns(const Point& left, const Point& middle, const Point
     const double at = -0.5 * slope / bend, there = value + 0.5 * slope * at;
     const Turn turn{i, middle.tau + at * half, there, bend < 0.0};
     const bool seen = !way_.found || turn.tau < way_.found->tau;
+    const bool dips = bend > 0.0 && there <= rounding && std::abs(at) <= 1.0;
+    if (seen && dips && evaluate(dip_, turn.tau)) take_crossings(left, dip_);
     if (seen && there > rounding && there <= close * largest_[i]) way_.turns.push_back(turn);
   }
 }

@@ -109,6 +109,7 @@ class EventSearch final : public PathWatch {
   std::vector<double> next_x_, next_f_;  ///< there
   std::vector<Indicator> scratch_z_;
   std::array<Point, 2 + most_halvings + 1> points_;  ///< scratch: ends of a piece, and middles
+  Point dip_;                                        ///< scratch
   std::vector<double> between_, slopes_;             ///< scratch
 };
 
