@@ -347,6 +347,16 @@ class Examples(WithAndWithout):
         self.check(examples)
 
 
+class NoWay(unittest.TestCase):
+    def test_at_nodes_that_have_not_converged(self):
+        """An attempt that nobody has followed tells no events: those would be of the one before."""
+        model, options = EXAMPLES / "power_ring" / "power_ring.yaml", ("-cosim_type", "radau", "-cosim_stop", 0.5)
+        with tempfile.TemporaryDirectory() as folder:
+            compared = Compared(folder, model, options, EVERY_STEP)
+            for way, (code, what, off) in compared.found.items():
+                self.assertEqual((code, what), (0, []), f"{way}: {off:.1e}")
+
+
 class TriedAgain(unittest.TestCase):
     def test_beside_checkpoints(self):
         """A run that misses its accuracy is tried again with a smaller aim, beside checkpoints, too."""

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace concord {
 namespace {
@@ -65,8 +66,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   seen_for_ = step.size();
   if (!finer_.sweep(system)) return false;
   const NodeSystem& better = finer_.system();
-  const Eigen::VectorXd errors = system.end_states() - better.end_states();
-  std::ranges::copy(errors, seen_errors_.begin());
+  std::ranges::transform(x_, better.end_states(), seen_errors_.begin(), std::minus<>());
   std::ranges::copy(better.moved(), moved_.begin());
   for (const std::size_t k : subsystems_.all()) {
     better.block(k).put_outputs_by(seen_errors_.data() + subsystems_.states_of(k).first,

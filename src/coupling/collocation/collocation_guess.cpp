@@ -9,7 +9,8 @@ CollocationGuess::CollocationGuess(RankNetwork& subsystems, const CollocationNod
       nodes_(nodes),
       slopes_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(subsystems.n_states()),
                                     nodes.count() + 1)),
-      inputs_(subsystems.connected_inputs().size() * static_cast<std::size_t>(nodes.count())) {}
+      inputs_(subsystems.connected_inputs().size() * static_cast<std::size_t>(nodes.count())),
+      values_(static_cast<std::size_t>(nodes.count()) + 1) {}
 
 void CollocationGuess::put_into(NodeSystem& system, const MacroStep& step,
                                 const CommunicationPoint& point) {
@@ -48,14 +49,9 @@ void CollocationGuess::continue_polynomials(NodeSystem& system, const MacroStep&
   const auto& connected = subsystems_.connected_inputs();
   const std::size_t count = system.count();
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto weights = continued.col(static_cast<Eigen::Index>(i));
-      double value = 0.0;
-      for (std::size_t c = 0; c < count; ++c)
-        value += weights[static_cast<Eigen::Index>(c)] * inputs_[j * count + c];
-      system.input(j, i) =
-          value + weights[static_cast<Eigen::Index>(count)] * point.inputs[connected[j]].value;
-    }
+    std::copy_n(inputs_.data() + j * count, count, values_.begin());
+    values_.back() = point.inputs[connected[j]].value;
+    system.set_input(j, values_, continued);
   }
 }
 

@@ -35,6 +35,7 @@ class CollocationGuess {
   double known_for_ = 0.0;      ///< h of the macro-step; 0: nothing is known
   Eigen::MatrixXd slopes_;      ///< of states, at all nodes and, last, where it begins
   std::vector<double> inputs_;  ///< of connected inputs, at all nodes
+  std::vector<double> values_;  ///< scratch
 };
 
 }  // namespace concord

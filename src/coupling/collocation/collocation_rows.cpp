@@ -37,10 +37,8 @@ void CollocationRows::fill(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, PassedPoint& point) const {
   const double s = (point.time - step.begin) / step.size();
   const NodeSystem& system = finer_.system();
-  const Eigen::VectorXd up_to = step.size() * finer_.nodes().up_to(s);
-  point.states.resize(subsystems_.n_states());
-  const Eigen::VectorXd x = system.begin_states() + system.slopes() * up_to;
-  std::ranges::copy(x, point.states.begin());
+  const Eigen::VectorXd x = system.states_by(finer_.nodes().up_to(s));
+  point.states.assign(x.begin(), x.end());
   const Eigen::VectorXd values = lagrange_weights(shares_, s);
   const Eigen::VectorXd slopes = lagrange_slopes(shares_, s) / step.size();
   const auto& connected = subsystems_.connected_inputs();

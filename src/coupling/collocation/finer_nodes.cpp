@@ -8,7 +8,8 @@ FinerNodes::FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, 
       nodes_(coarse.family(), count),
       system_(subsystems, nodes_, options),
       of_slopes_(coarse.count(), nodes_.count()),
-      of_inputs_(coarse.count() + 1, nodes_.count()) {
+      of_inputs_(coarse.count() + 1, nodes_.count()),
+      values_(static_cast<std::size_t>(coarse.count()) + 1) {
   const Eigen::VectorXd shares = coarse.with_begin();
   for (Eigen::Index i = 0; i < nodes_.count(); ++i) {
     of_slopes_.col(i) = coarse.at(nodes_.shares()[i]);
@@ -20,13 +21,9 @@ bool FinerNodes::sweep(const NodeSystem& coarse) {
   system_.begin_as(coarse);
   system_.set_slopes(coarse.slopes(), of_slopes_);
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
-    for (std::size_t i = 0; i < system_.count(); ++i) {
-      const auto weights = of_inputs_.col(static_cast<Eigen::Index>(i));
-      double value = weights[0] * coarse.begin_input(j);
-      for (std::size_t c = 0; c < coarse.count(); ++c)
-        value += weights[static_cast<Eigen::Index>(c + 1)] * coarse.input(j, c);
-      system_.input(j, i) = value;
-    }
+    values_.front() = coarse.begin_input(j);
+    for (std::size_t i = 0; i < coarse.count(); ++i) values_[i + 1] = coarse.input(j, i);
+    system_.set_input(j, values_, of_inputs_);
   }
   return !system_.sweep_with(coarse, of_slopes_).failed;
 }

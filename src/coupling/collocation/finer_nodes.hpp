@@ -24,6 +24,7 @@ class FinerNodes {
   CollocationNodes nodes_;
   NodeSystem system_;
   Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the coarse system at these nodes
+  std::vector<double> values_;             ///< scratch
 };
 
 }  // namespace concord

@@ -108,21 +108,11 @@ void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside) {
   factors_.compute(shifted);
 }
 
-/// M^-1 r, states running fastest. Blocks are small: calls to do this column by column would cost
-/// more than it does.
+/// M^-1 r, states running fastest.
 void NodeBlock::solve(const double* r, double* result) const {
   const Eigen::Index size = n_ * nodes_;
-  const auto& to = factors_.permutationP().indices();
-  for (Eigen::Index i = 0; i < size; ++i) result[to[i]] = r[i];
-  const double* const lu = factors_.matrixLU().data();
-  for (Eigen::Index c = 0; c < size; ++c) {
-    const double by = result[c];
-    for (Eigen::Index i = c + 1; i < size; ++i) result[i] -= by * lu[c * size + i];
-  }
-  for (Eigen::Index c = size; c-- > 0;) {
-    const double by = result[c] /= lu[c * size + c];
-    for (Eigen::Index i = 0; i < c; ++i) result[i] -= by * lu[c * size + i];
-  }
+  Eigen::Map<Eigen::VectorXd>(result, size) =
+      factors_.solve(Eigen::Map<const Eigen::VectorXd>(r, size));
 }
 
 void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains) {

@@ -118,15 +118,25 @@ void NodeSystem::set_slopes(const Eigen::MatrixXd& by, const Eigen::MatrixXd& we
   find_states();
 }
 
+void NodeSystem::set_input(std::size_t j, std::span<const double> by,
+                           const Eigen::MatrixXd& weights) {
+  for (std::size_t i = 0; i < count(); ++i) {
+    double value = 0.0;
+    for (std::size_t v = 0; v < by.size(); ++v)
+      value += weights(signed_index(v), signed_index(i)) * by[v];
+    input(j, i) = value;
+  }
+}
+
 void NodeSystem::find_states() {
   multiply(slopes_, inside_, states_);
   states_.colwise() += begin_;
 }
 
-/// What slopes at the nodes make of states by the end.
-Eigen::VectorXd NodeSystem::over_step(const Eigen::MatrixXd& slopes) const {
+Eigen::VectorXd NodeSystem::over_step(const Eigen::MatrixXd& slopes,
+                                      const Eigen::VectorXd& weights) const {
   Eigen::MatrixXd result;
-  multiply(slopes, step_.size() * weights_, result);
+  multiply(slopes, step_.size() * weights, result);
   return result;
 }
 
@@ -367,7 +377,7 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
   }
   const bool solved = system_.solve();
   answer_to_inputs();
-  const Eigen::VectorXd ends = over_step(free_);
+  const Eigen::VectorXd ends = over_step(free_, weights_);
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange states = subsystems_.states_of(k);
     errors[k].x += ends.segment(signed_index(states.first), signed_index(states.size()));

@@ -44,8 +44,11 @@ class NodeSystem {
   /// The macro-step that another system has begun.
   void begin_as(const NodeSystem& other);
 
-  /// The guess: slopes of states; connected input j (its position among these) at a node.
+  /// The guess, by weights of values elsewhere, a column for each node: slopes of states; connected
+  /// input j (its position among these).
   void set_slopes(const Eigen::MatrixXd& by, const Eigen::MatrixXd& weights);
+  void set_input(std::size_t j, std::span<const double> by, const Eigen::MatrixXd& weights);
+  /// The same input at a node.
   double& input(std::size_t j, std::size_t node) {
     return inputs_[node][subsystems_.connected_inputs()[j]].value;
   }
@@ -64,10 +67,13 @@ class NodeSystem {
   bool carry(std::span<CarriedError> errors, std::span<const double> inputs);
 
   const NodeBlock& block(std::size_t k) const { return blocks_[k]; }
-  const Eigen::VectorXd& begin_states() const { return begin_; }
   const Eigen::MatrixXd& slopes() const { return slopes_; }
   const Eigen::MatrixXd& states() const { return states_; }
-  Eigen::VectorXd end_states() const { return begin_ + over_step(slopes_); }
+  /// x_0 + h sum_i w_i x_i': states where these weights of slopes lead to.
+  Eigen::VectorXd states_by(const Eigen::VectorXd& weights) const {
+    return begin_ + over_step(slopes_, weights);
+  }
+  Eigen::VectorXd end_states() const { return states_by(weights_); }
   /// How far the last correction moved each state, at the node where it did most.
   const Eigen::VectorXd& moved() const { return most_moved_; }
   /// What rounding leaves of sums that may cancel: of slopes |f_x| |x| + |f_u| |u|, of outputs
@@ -99,7 +105,7 @@ class NodeSystem {
   void set_step(const MacroStep& step);
   void put_begin_inputs();
   void find_states();
-  Eigen::VectorXd over_step(const Eigen::MatrixXd& slopes) const;
+  Eigen::VectorXd over_step(const Eigen::MatrixXd& slopes, const Eigen::VectorXd& weights) const;
   double time_of(std::size_t node) const;
   StatePoint point_at(std::size_t k, std::size_t node) const;
   std::span<double> defects(std::size_t k, std::size_t node);

@@ -186,7 +186,7 @@ void EventSearch::note_turns(const Point& left, const Point& middle, const Point
     const double at = -0.5 * slope / bend, there = value + 0.5 * slope * at;
     const Turn turn{i, middle.tau + at * half, there, bend < 0.0};
     const bool seen = !way_.found || turn.tau < way_.found->tau;
-    const bool dips = bend > 0.0 && there <= rounding && std::abs(at) <= 1.0;
+    const bool dips = bend > 0.0 && there <= rounding && at >= -1.0 && turn.tau <= next_;
     if (seen && dips && evaluate(dip_, turn.tau)) take_crossings(left, dip_);
     if (seen && there > rounding && there <= close * largest_[i]) way_.turns.push_back(turn);
   }
