@@ -82,6 +82,18 @@ struct CouplingReport {
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
 
+/// What the step control makes of the error that a macro-step would leave; errors in units of its
+/// tolerance.
+struct StepJudgement {
+  double error = 0.0;    ///< of the macro-step
+  double share = 1.0;    ///< what it may leave
+  double allowed = 1.0;  ///< the most that any may come to be allowed
+  double run = 0.0;      ///< what all before have come to, as far as that is known
+  double free = std::numeric_limits<double>::infinity();     ///< what it may still grow by
+  double rest = 0.0;                                         ///< s up to the end of the run
+  double longest = std::numeric_limits<double>::infinity();  ///< macro-step, s
+};
+
 /// A coupling method at work: finds inputs and outputs at t_{N+1} and leaves the subsystems there.
 class Coupling {
  public:
@@ -93,6 +105,10 @@ class Coupling {
   /// Collective. With rollback, the subsystems were saved at step.begin before the call.
   virtual CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                                Trial& trial) = 0;
+
+  /// Of the last solve, where the step control knows errors; where they are more than what is
+  /// allowed the trial is taken back, else it is accepted next.
+  virtual void judged(const StepJudgement& /*judgement*/) {}
 
   /// The trial was accepted; `point` is the new communication point.
   virtual void commit(const CommunicationPoint& /*point*/) {}

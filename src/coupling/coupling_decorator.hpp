@@ -19,6 +19,7 @@ class CouplingDecorator : public Coupling {
                        Trial& trial) override {
     return inner_->solve(step, point, trial);
   }
+  void judged(const StepJudgement& judgement) override { inner_->judged(judgement); }
   void commit(const CommunicationPoint& point) override { inner_->commit(point); }
   void rejected() override { inner_->rejected(); }
   void restart(CommunicationPoint& point) override { inner_->restart(point); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,10 @@ struct Method {
   Predictor predictor = Predictor::missiles;
   Tolerance tolerance;  ///< eps_rel and eps_abs of the coupling
   int max_it = 50;      ///< m_max
-  int nodes = 4;        ///< of a macro-step, where states and inputs are solved for at these
+  /// Of a macro-step, where states and inputs are solved for at these; else chosen by the run where
+  /// it estimates errors, from the usual number on.
+  std::optional<int> nodes;
+  static constexpr int least_nodes = 2, usual_nodes = 4, most_nodes = 6;
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;
@@ -97,6 +101,8 @@ struct Method {
   bool makes_outputs_consistent(const Network& network) const {
     return solve.at_nodes || (solve.from_past && (consistent_outputs || network.has_constraints()));
   }
+  /// Whether a run chooses how many nodes a macro-step has.
+  bool chooses_nodes() const { return !nodes && estimate == ErrorEstimate::predictor; }
   /// Explicit methods whose holds know the last values alone: to them every change is a jump.
   bool knows_only_last_values() const {
     return solve.from_past && hold_order == 0 && !hold.begins_at_last_end;

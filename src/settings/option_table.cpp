@@ -227,6 +227,20 @@ bool keeps_groups_on_ranks(const Settings& settings) {
 
 bool has_no_nodes(const Settings& settings) { return !settings.method.solve.at_nodes; }
 
+Option<Settings> nodes_option() {
+  return Option<Settings>{
+      "cosim_nodes",
+      "gauss and radau: nodes of a macro-step, k, at which states and inputs are solved for; order "
+      "2k or 2k - 1",
+      whole_number(Method::least_nodes, Method::most_nodes),
+      [](const Settings& s) {
+        return s.method.nodes ? std::to_string(*s.method.nodes) : "by work";
+      },
+      [](Settings& s, const std::optional<int>& given) { s.method.nodes = given; }}
+      .by_default("4; under -cosim_adapt 2 to 6, by their work")
+      .idle(has_no_nodes, "a choice of -cosim_type gauss and radau");
+}
+
 bool has_grid(const Settings& settings) { return settings.record.grid.given(); }
 
 OptionTable<Settings> make_run_options() {
@@ -320,11 +334,7 @@ OptionTable<Settings> make_run_options() {
           .in("input's unit"),
       O("cosim_max_it", "largest number of iterations per macro-step", whole_number(1, 1000000),
         in_method<&M::max_it>),
-      O("cosim_nodes",
-        "gauss and radau: nodes of a macro-step, k, at which states and inputs are solved for; "
-        "order 2k or 2k - 1",
-        whole_number(2, 6), in_method<&M::nodes>)
-          .idle(has_no_nodes, "a choice of -cosim_type gauss and radau"),
+      nodes_option(),
       O("cosim_constraints",
         "explicit methods: unknowns of constraints at the end of the macro-step from all outputs, "
         "from a copy for each subsystem alone, combined, or from the last subsystem alone "

@@ -42,6 +42,22 @@ void ErrorControl::restart(const CommunicationPoint& point) {
   }
 }
 
+StepJudgement ErrorControl::judged(double error) const {
+  StepJudgement result;
+  result.error = error;
+  result.longest = settings_.largest_step;
+  if (budget_) {
+    const ErrorBudget& left = budget_->left;
+    result.share = left.share();
+    result.error *= result.share;
+    result.allowed = ErrorBudget::most;
+    result.run = left.error();
+    result.free = left.free();
+    result.rest = left.rest();
+  }
+  return result;
+}
+
 double ErrorControl::observe(const CommunicationPoint& point, Coupling& coupling, bool last) {
   const double estimate = observe(account_, point, coupling, last);
   if (!std::isnan(estimate) || account_.missing()) {

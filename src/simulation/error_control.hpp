@@ -31,6 +31,9 @@ class ErrorControl {
   /// err of an attempt, whose tolerance is what is left of the run's.
   double in_budget(double error) const { return budget_ ? error / budget_->left.share() : error; }
 
+  /// What it makes of such an err.
+  StepJudgement judged(double error) const;
+
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. The
   /// account's estimate for the report, not a number in between. Collective.
   double observe(const CommunicationPoint& point, Coupling& coupling, bool last);

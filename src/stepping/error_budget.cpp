@@ -11,7 +11,6 @@ constexpr double wanted = 0.25;
 
 /// Macro-steps' errors stay near the tolerance even where they do not add up, and above what
 /// subsystems and coupling are solved to.
-constexpr double largest_share = 2.0;
 constexpr double smallest_share = 0.02;
 
 /// What E may grow by at least, relative to itself.
@@ -26,16 +25,19 @@ double ErrorBudget::growth() const {
   return std::max(0.0, now_.error - quarter_.error) / (now_.spent - quarter_.spent);
 }
 
+double ErrorBudget::free() const {
+  return std::max(wanted - now_.error, least_growth * std::max(wanted, now_.error));
+}
+
 void ErrorBudget::observe(double elapsed, double error) {
   if (!(elapsed > now_.elapsed) || !std::isfinite(error)) {
     return;
   }
   now_ = {elapsed, error, now_.spent + share_ * (elapsed - now_.elapsed)};
   const double left = growth() * (duration_ - elapsed);
-  const double free = std::max(wanted - error, least_growth * std::max(wanted, error));
-  const double share = left * largest_share > free ? free / left : largest_share;
+  const double share = left * most > free() ? free() / left : most;
   share_ = std::clamp(std::clamp(share, share_ / fastest_change, share_ * fastest_change),
-                      smallest_share, largest_share);
+                      smallest_share, most);
   if (elapsed >= 2.0 * half_.elapsed) {
     quarter_ = half_;
     half_ = now_;

@@ -24,6 +24,12 @@ class ErrorBudget {
 
   /// s: what err of a macro-step is to be at most, in units of its tolerance.
   double share() const { return share_; }
+  /// The largest that s can become.
+  static constexpr double most = 2.0;
+  /// E, and by how much it may grow.
+  double error() const { return now_.error; }
+  double free() const;
+  double rest() const { return duration_ - now_.elapsed; }  ///< s
 
   void io(Archive& archive) { CONCORD_MEMBERS(archive, share_, now_, half_, quarter_); }
 

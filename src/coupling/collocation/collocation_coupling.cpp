@@ -20,6 +20,8 @@ constexpr const char* prefix(NodeFamily family) {
   return family == NodeFamily::gauss ? "gauss_" : "radau_";
 }
 
+constexpr SolverOptions solver_options(NodeFamily family) { return {prefix(family), solver_rtol}; }
+
 /// Behind the begin of the macro-step.
 std::vector<double> shares_of_way(const CollocationNodes& nodes) {
   const Eigen::VectorXd shares = nodes.with_ends();
@@ -32,17 +34,30 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
                                          RankNetwork& subsystems)
     : method_(method),
       subsystems_(subsystems),
-      nodes_(family, method.nodes),
-      curves_(nodes_),
+      family_(family),
       consistent_(subsystems),
-      system_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}),
-      guess_(subsystems, nodes_),
+      guess_(subsystems),
       sweeps_(method.tolerance.relative, method.max_it),
-      error_(subsystems, nodes_, SolverOptions{prefix(family), solver_rtol}, method),
-      at_nodes_(subsystems, nodes_),
-      shares_(shares_of_way(nodes_)),
-      values_(shares_.size() + 1),
-      ways_(shares_.size() * subsystems.n_states()) {}
+      error_(subsystems, solver_options(family), method) {
+  const int count = method.nodes.value_or(Method::usual_nodes);
+  if (method.chooses_nodes()) choice_.emplace(family, count);
+  take_nodes(count);
+}
+
+CollocationCoupling::AtNodes::AtNodes(RankNetwork& subsystems, NodeFamily family, int count)
+    : nodes(family, count),
+      curves(nodes),
+      system(subsystems, nodes, solver_options(family)),
+      rows(subsystems, nodes),
+      shares(shares_of_way(nodes)),
+      values(shares.size() + 1),
+      ways(shares.size() * subsystems.n_states()) {}
+
+void CollocationCoupling::take_nodes(int count) {
+  nodes_.emplace(subsystems_, family_, count);
+  error_.take_nodes(nodes_->nodes);
+  sweeps_.restart();
+}
 
 void CollocationCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
   start_consistently(subsystems_, consistent_, Wanted::values_and_derivatives, first, stop, point);
@@ -72,11 +87,11 @@ bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
 End CollocationCoupling::sweep_from_guess(const MacroStep& step, const CommunicationPoint& point,
                                           NodeSystem::Derivatives derivatives,
                                           CouplingReport& report) {
-  system_.begin(step, point);
-  guess_.put_into(system_, step, point);
-  const End end = sweeps_.run(system_, derivatives);
+  nodes_->system.begin(step, point);
+  guess_.put_into(nodes_->system, step, point);
+  const End end = sweeps_.run(nodes_->system, derivatives);
   report.iterations += sweeps_.count();
-  report.linear_iterations = static_cast<std::int32_t>(system_.linear_iterations());
+  report.linear_iterations = static_cast<std::int32_t>(nodes_->system.linear_iterations());
   return end;
 }
 
@@ -95,37 +110,40 @@ End CollocationCoupling::sweep(const MacroStep& step, const CommunicationPoint& 
 void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationPoint& point,
                                      Trial& trial) {
   const auto& connected = subsystems_.connected_inputs();
+  auto& values = nodes_->values;
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
-    values_.front() = point.inputs[i].value;
-    for (std::size_t v = 1; v + 1 < values_.size(); ++v) values_[v] = system_.input(j, v - 1);
-    values_.back() = trial.inputs[i].value;
-    trial.polynomials[i] = curves_.polynomial(values_, step.size());
+    values.front() = point.inputs[i].value;
+    for (std::size_t v = 1; v + 1 < values.size(); ++v) values[v] = nodes_->system.input(j, v - 1);
+    values.back() = trial.inputs[i].value;
+    trial.polynomials[i] = nodes_->curves.polynomial(values, step.size());
   }
 }
 
 std::vector<IntegratedWay> CollocationCoupling::ways() {
   std::vector<IntegratedWay> result;
-  const Eigen::VectorXd ends = system_.end_states();
-  std::span<double> rest = ways_;
+  const NodeSystem& system = nodes_->system;
+  const std::vector<double>& shares = nodes_->shares;
+  const Eigen::VectorXd ends = system.end_states();
+  std::span<double> rest = nodes_->ways;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange states = subsystems_.states_of(k);
-    const auto way = rest.first(shares_.size() * states.size());
+    const auto way = rest.first(shares.size() * states.size());
     rest = rest.subspan(way.size());
-    for (std::size_t i = 0; i < shares_.size(); ++i) {
-      const bool node = i + 1 < shares_.size();
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const bool node = i + 1 < shares.size();
       const double* const from =
-          node ? system_.states().col(static_cast<Eigen::Index>(i)).data() : ends.data();
+          node ? system.states().col(static_cast<Eigen::Index>(i)).data() : ends.data();
       std::copy_n(from + states.first, states.size(), way.data() + i * states.size());
     }
-    result.push_back({shares_, way, error_.of_states(k)});
+    result.push_back({shares, way, error_.of_states(k)});
   }
   return result;
 }
 
 /// Those of the best polynomials that are known, until the subsystems stand there.
 void CollocationCoupling::guess_end_inputs(const CommunicationPoint& point, Trial& trial) const {
-  const NodeSystem& best = error_.looked() ? error_.finer() : system_;
+  const NodeSystem& best = error_.looked() ? error_.finer() : nodes_->system;
   const auto& connected = subsystems_.connected_inputs();
   trial.inputs = point.inputs;
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -137,7 +155,7 @@ Outcome CollocationCoupling::follow(const MacroStep& step, const CommunicationPo
                                     Trial& trial) {
   guess_end_inputs(point, trial);
   set_curves(step, point, trial);
-  if (error_.looked()) error_.compare_inputs(trial.polynomials, step.size(), at_nodes_.missed());
+  if (error_.looked()) error_.compare_inputs(trial.polynomials, step.size(), nodes_->rows.missed());
   const Outcome followed = subsystems_.follow(step, trial.polynomials, ways());
   CommunicationPointEvaluation evaluation(subsystems_);
   const Outcome at_end =
@@ -150,6 +168,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
                                           Trial& trial) {
   CouplingReport report;
   step_ = step;
+  if (choice_ && choice_->count() != nodes_->nodes.count()) take_nodes(choice_->count());
   if (point.last_step > 0.0 && !complete_steps(point)) {
     report.status = CouplingStatus::failed;
     report.followed = false;
@@ -166,25 +185,31 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
   report.at_noise = end == End::at_noise;
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
-  guess_.remember(system_, step);
-  report.followed = error_.find(system_, step);
+  guess_.remember(nodes_->system, step);
+  report.followed = error_.find(nodes_->system, step);
   if (!report.followed || follow(step, point, trial) == Outcome::failed) {
     report.status = CouplingStatus::failed;
     return report;
   }
-  at_nodes_.fill(system_, point, trial);
+  nodes_->rows.fill(nodes_->system, point, trial);
   if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step.size(), trial.outputs);
-    report.error_order = nodes_.order();
+    report.error_order = nodes_->nodes.order();
+    if (choice_)
+      seen_ = {step.size(), report.error, error_.unmasked(), error_.shares(), sweeps_.count()};
   }
   return report;
 }
 
+void CollocationCoupling::judged(const StepJudgement& judgement) {
+  if (choice_) choice_->learn(seen_, judgement);
+}
+
 void CollocationCoupling::tell_inside(std::span<PassedPoint> points) {
-  if (!rows_)
-    rows_.emplace(subsystems_, nodes_, SolverOptions{prefix(nodes_.family()), solver_rtol});
-  if (rows_->find(system_, step_, at_nodes_.all().inputs.back(), points)) return;
-  const auto failure = agree_on_text(subsystems_.comm(), rows_->failure());
+  auto& between = nodes_->between;
+  if (!between) between.emplace(subsystems_, nodes_->nodes, solver_options(family_));
+  if (between->find(nodes_->system, step_, nodes_->rows.all().inputs.back(), points)) return;
+  const auto failure = agree_on_text(subsystems_.comm(), between->failure());
   throw SimulationError("t = " + short_number(step_.end) +
                         " s: rows inside the macro-step cannot be found, " +
                         failure.value_or("their linear system could not be solved") +
@@ -199,7 +224,7 @@ void CollocationCoupling::restart(CommunicationPoint& point) {
 }
 
 std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
-  const auto of_nodes = system_.failure() ? system_.failure() : subsystems_.failure();
+  const auto of_nodes = nodes_->system.failure() ? nodes_->system.failure() : subsystems_.failure();
   const auto own = unhandled_ ? unhandled_ : of_nodes;
   if (const auto failure = agree_on_text(subsystems_.comm(), own)) return *failure;
   return "Newton's method for states and inputs at the nodes does not converge; use a smaller "
@@ -207,7 +232,13 @@ std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
 }
 
 void CollocationCoupling::io(Archive& archive) {
-  CONCORD_MEMBERS(archive, consistent_, system_, guess_, sweeps_, error_, at_nodes_);
+  auto count = static_cast<std::int32_t>(nodes_->nodes.count());
+  archive.as("nodes", [&] { archive(count); });
+  if (count != nodes_->nodes.count()) take_nodes(count);
+  archive.as("system", [&] { nodes_->system.io(archive); });
+  archive.as("rows", [&] { nodes_->rows.io(archive); });
+  CONCORD_MEMBERS(archive, consistent_, guess_, sweeps_, error_);
+  if (choice_) archive.as("choice", [&] { choice_->io(archive); });
 }
 
 }  // namespace concord

@@ -9,6 +9,7 @@
 #include "coupling/collocation/collocation_rows.hpp"
 #include "coupling/collocation/collocation_sweeps.hpp"
 #include "coupling/collocation/input_curves.hpp"
+#include "coupling/collocation/node_choice.hpp"
 #include "coupling/collocation/node_rows.hpp"
 #include "coupling/coupling.hpp"
 #include "coupling/points/consistent_inputs.hpp"
@@ -25,20 +26,37 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   void start(const MacroStep& first, double stop, CommunicationPoint& point) override;
   CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                        Trial& trial) override;
+  void judged(const StepJudgement& judgement) override;
   void commit(const CommunicationPoint& point) override { error_.commit(point); }
   void restart(CommunicationPoint& point) override;
-  const InsideRows* inside() const override { return &at_nodes_.all(); }
+  const InsideRows* inside() const override { return &nodes_->rows.all(); }
   bool tells_inside() const override { return true; }
   void tell_inside(std::span<PassedPoint> points) override;
   CarriesErrors* carries_errors() override { return this; }
   bool carry_errors(std::span<CarriedError> errors, std::span<const double> inputs) override {
-    return system_.carry(errors, inputs);
+    return nodes_->system.carry(errors, inputs);
   }
   std::string explain(const CouplingReport& report) override;
   void io(Archive& archive) override;
-  void view() const override { system_.view(); }
+  void view() const override { nodes_->system.view(); }
+  int memory_version() const { return 2; }
 
  private:
+  /// All that has as many rows as there are nodes.
+  struct AtNodes {
+    AtNodes(RankNetwork& subsystems, NodeFamily family, int count);
+
+    CollocationNodes nodes;
+    InputCurves curves;
+    NodeSystem system;
+    NodeRows rows;
+    std::optional<CollocationRows> between;  ///< made when it is first asked for
+    std::vector<double> shares;              ///< on the way
+    std::vector<double> values;              ///< scratch
+    std::vector<double> ways;  ///< per subsystem its states at these, one after the other
+  };
+
+  void take_nodes(int count);
   CollocationSweeps::End sweep(const MacroStep& step, const CommunicationPoint& point,
                                CouplingReport& report);
   bool complete_steps(const CommunicationPoint& point);
@@ -52,19 +70,15 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
 
   Method method_;
   RankNetwork& subsystems_;
-  CollocationNodes nodes_;
-  InputCurves curves_;
+  NodeFamily family_;
   ConsistentInputs consistent_;
-  NodeSystem system_;
+  std::optional<AtNodes> nodes_;
   CollocationGuess guess_;
   CollocationSweeps sweeps_;
   CollocationError error_;
-  std::optional<CollocationRows> rows_;  ///< made when it is first asked for
-  NodeRows at_nodes_;
-  MacroStep step_;              ///< of the last solve
-  std::vector<double> shares_;  ///< on the way
-  std::vector<double> values_;  ///< scratch
-  std::vector<double> ways_;    ///< per subsystem its states at these, one after the other
+  std::optional<NodeChoice> choice_;      ///< where the run chooses how many nodes there are
+  NodeChoice::Seen seen_{};               ///< by the last solve
+  MacroStep step_;                        ///< of the last solve
   std::optional<std::string> unhandled_;  ///< an event of a subsystem of this rank
 };
 

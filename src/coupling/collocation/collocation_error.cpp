@@ -1,8 +1,11 @@
 #include "coupling/collocation/collocation_error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+
+#include "support/agreement.hpp"
 
 namespace concord {
 namespace {
@@ -10,15 +13,19 @@ namespace {
 /// Of so many macro-steps without step control one is looked at.
 constexpr int one_in = 4;
 
+/// Newton's method leaves about the square of what a sweep has moved: a share of the error above
+/// which that counts.
+constexpr double square = 0.1;
+
 /// In tolerances: errors below this make no macro-step shorter, whatever part of them is rounding.
 constexpr double shortens = 0.05;
 
 }  // namespace
 
-CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
-                                   const SolverOptions& options, const Method& method)
+CollocationError::CollocationError(RankNetwork& subsystems, const SolverOptions& options,
+                                   const Method& method)
     : subsystems_(subsystems),
-      finer_(subsystems, nodes, static_cast<int>(nodes.count()) + 1, options),
+      options_(options),
       controls_(method.estimate == ErrorEstimate::predictor),
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
@@ -28,16 +35,22 @@ CollocationError::CollocationError(RankNetwork& subsystems, const CollocationNod
       output_noise_(subsystems.n_outputs()),
       rounding_(subsystems.n_own()),
       no_inputs_(subsystems.connected_inputs().size()),
-      states_(subsystems, method.adapt_tolerance, nodes.order()),
-      outputs_(subsystems, method.adapt_tolerance, nodes.order()),
+      states_(subsystems, method.adapt_tolerance, 1),
+      outputs_(subsystems, method.adapt_tolerance, 1),
       x_(subsystems.n_states()) {}
+
+void CollocationError::take_nodes(const CollocationNodes& nodes) {
+  finer_.emplace(subsystems_, nodes, static_cast<int>(nodes.count()) + 1, options_);
+  states_.set_order(nodes.order());
+  outputs_.set_order(nodes.order());
+}
 
 bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
   looked_ = due();
   const Eigen::VectorXd ends = system.end_states();
   std::ranges::copy(ends, x_.begin());
   if (looked_ && !look(system, step)) return false;
-  const double ratio = std::pow(step.size() / seen_for_, finer_.nodes().order() - 1);
+  const double ratio = std::pow(step.size() / seen_for_, finer_->nodes().order() - 1);
   std::ranges::transform(seen_errors_, state_errors_.begin(),
                          [ratio](double error) { return ratio * error; });
   return true;
@@ -46,7 +59,7 @@ bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
 /// Rounding of equations goes the way that errors go: what it makes of one state becomes others',
 /// in other subsystems as well.
 void CollocationError::find_noise() {
-  NodeSystem& system = finer_.system();
+  NodeSystem& system = finer_->system();
   system.find_rounding(rounding_);
   if (!system.carry(rounding_, no_inputs_)) return;
   const Eigen::VectorXd ends = system.end_states();
@@ -62,12 +75,31 @@ void CollocationError::find_noise() {
   }
 }
 
+void CollocationError::find_errors() {
+  std::ranges::transform(x_, finer_->system().end_states(), seen_errors_.begin(), std::minus<>());
+}
+
+/// As a share of what states are. Collective.
+double CollocationError::largest_error() const {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    const double size = states_.size(i, x_[i]);
+    if (size > 0.0) largest = std::max(largest, std::abs(seen_errors_[i]) / size);
+  }
+  return agree_on_largest(subsystems_.comm(), largest);
+}
+
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   seen_for_ = step.size();
-  if (!finer_.sweep(system)) return false;
-  const NodeSystem& better = finer_.system();
-  std::ranges::transform(x_, better.end_states(), seen_errors_.begin(), std::minus<>());
+  const NodeSystem::Sweep first = finer_->sweep(system);
+  if (first.failed) return false;
+  const NodeSystem& better = finer_->system();
   std::ranges::copy(better.moved(), moved_.begin());
+  find_errors();
+  if (first.moved * first.moved > square * largest_error()) {
+    if (finer_->sweep_again().failed) return false;
+    find_errors();
+  }
   for (const std::size_t k : subsystems_.all()) {
     better.block(k).put_outputs_by(seen_errors_.data() + subsystems_.states_of(k).first,
                                    output_errors_.data() + subsystems_.outputs_of(k).first);
@@ -77,13 +109,13 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
 
 void CollocationError::compare_inputs(std::span<const Polynomial> inputs, double h,
                                       std::span<double> missed) const {
-  const NodeSystem& better = finer_.system();
+  const NodeSystem& better = finer_->system();
   const auto& connected = subsystems_.connected_inputs();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     missed[j] = 0.0;
     for (std::size_t i = 0; i < better.count(); ++i) {
       const double given =
-          inputs[connected[j]](finer_.nodes().shares()[static_cast<Eigen::Index>(i)] * h);
+          inputs[connected[j]](finer_->nodes().shares()[static_cast<Eigen::Index>(i)] * h);
       missed[j] = std::max(missed[j], std::abs(given - better.input(j, i)));
     }
   }
@@ -97,10 +129,17 @@ std::span<const double> CollocationError::of_states(std::size_t k) const {
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
   std::ranges::fill(state_noise_, 0.0);
   std::ranges::fill(output_noise_, 0.0);
-  const double worst = in_tolerances(h, outputs);
-  if (!(worst > shortens)) return worst;
+  unmasked_ = in_tolerances(h, outputs);
+  if (!(unmasked_ > shortens)) return unmasked_;
   find_noise();
   return in_tolerances(h, outputs);
+}
+
+StateErrorNorm::Shares CollocationError::shares() const {
+  StateErrorNorm::Shares result = states_.shares();
+  std::array both{result.end, result.inside};
+  agree_on_largest(subsystems_.comm(), both);
+  return {both[0], both[1]};
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {

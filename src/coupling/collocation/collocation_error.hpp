@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "coupling/carries_errors.hpp"
@@ -18,8 +19,11 @@ namespace concord {
 /// Without step control only some macro-steps are looked at; those that follow leave about as much.
 class CollocationError {
  public:
-  CollocationError(RankNetwork& subsystems, const CollocationNodes& nodes,
-                   const SolverOptions& options, const Method& method);
+  /// `take_nodes` before anything else.
+  CollocationError(RankNetwork& subsystems, const SolverOptions& options, const Method& method);
+
+  /// Macro-steps have these nodes from now on. Collective.
+  void take_nodes(const CollocationNodes& nodes);
 
   /// Whether the macro-step that begins is looked at; then its derivatives are to be its own. The
   /// same on every rank.
@@ -30,7 +34,7 @@ class CollocationError {
   /// Whether the last macro-step was looked at; then its better solution, and the most that each
   /// connected input's polynomial misses of that within.
   bool looked() const { return looked_; }
-  const NodeSystem& finer() const { return finer_.system(); }
+  const NodeSystem& finer() const { return finer_->system(); }
   void compare_inputs(std::span<const Polynomial> inputs, double h, std::span<double> missed) const;
 
   /// Of the states of own subsystem k, what they are less what they should be.
@@ -38,6 +42,9 @@ class CollocationError {
 
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
   double norm(double h, std::span<const Sample> outputs);
+  double unmasked() const { return unmasked_; }  ///< the same with all that may be noise
+  /// Of the states of all ranks, after that. Collective.
+  StateErrorNorm::Shares shares() const;
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
   /// A start, or an event.
@@ -46,15 +53,19 @@ class CollocationError {
   void io(Archive& archive);
 
  private:
+  void find_errors();
+  double largest_error() const;
   void find_noise();
   double in_tolerances(double h, std::span<const Sample> outputs);
   bool look(const NodeSystem& system, const MacroStep& step);
 
   RankNetwork& subsystems_;
-  FinerNodes finer_;
+  SolverOptions options_;
+  std::optional<FinerNodes> finer_;
   bool controls_;          ///< the step control stands on it
   bool looked_ = false;    ///< at the last macro-step
   int rest_ = 0;           ///< macro-steps up to the next look
+  double unmasked_ = 0.0;  ///< err
   double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;  ///< of states, of that macro-step

@@ -4,13 +4,17 @@
 
 namespace concord {
 
-CollocationGuess::CollocationGuess(RankNetwork& subsystems, const CollocationNodes& nodes)
-    : subsystems_(subsystems),
-      nodes_(nodes),
-      slopes_(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(subsystems.n_states()),
-                                    nodes.count() + 1)),
-      inputs_(subsystems.connected_inputs().size() * static_cast<std::size_t>(nodes.count())),
-      values_(static_cast<std::size_t>(nodes.count()) + 1) {}
+CollocationGuess::CollocationGuess(RankNetwork& subsystems) : subsystems_(subsystems) {
+  make_room(0);
+}
+
+void CollocationGuess::make_room(std::size_t count) {
+  shares_.resize(count);
+  slopes_.setZero(static_cast<Eigen::Index>(subsystems_.n_states()),
+                  static_cast<Eigen::Index>(count) + 1);
+  inputs_.resize(subsystems_.connected_inputs().size() * count);
+  values_.resize(count + 1);
+}
 
 void CollocationGuess::put_into(NodeSystem& system, const MacroStep& step,
                                 const CommunicationPoint& point) {
@@ -21,19 +25,20 @@ void CollocationGuess::put_into(NodeSystem& system, const MacroStep& step,
   }
 }
 
-/// What polynomials through values at the nodes and at the begin of the macro-step, the last row,
+/// What polynomials through values at their nodes and at the begin of the macro-step, the last row,
 /// are at its nodes.
-Eigen::MatrixXd CollocationGuess::continuation(const MacroStep& step) const {
-  const Eigen::Index count = nodes_.count();
+Eigen::MatrixXd CollocationGuess::continuation(const MacroStep& step,
+                                               const Eigen::VectorXd& nodes) const {
+  const auto count = static_cast<Eigen::Index>(shares_.size());
   const double offset = begin_ == step.begin ? 0.0 : 1.0;
   Eigen::VectorXd shares(count + 1);
-  shares << nodes_.shares(), offset;
+  shares << Eigen::Map<const Eigen::VectorXd>(shares_.data(), count), offset;
   const bool twice = shares[count] == shares[count - 1];
-  Eigen::MatrixXd continued = Eigen::MatrixXd::Zero(count + 1, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const double s = offset + nodes_.shares()[i] * step.size() / known_for_;
+  Eigen::MatrixXd continued = Eigen::MatrixXd::Zero(count + 1, nodes.size());
+  for (Eigen::Index i = 0; i < nodes.size(); ++i) {
+    const double s = offset + nodes[i] * step.size() / known_for_;
     if (twice) {
-      continued.col(i).head(count) = nodes_.at(s);
+      continued.col(i).head(count) = lagrange_weights(shares.head(count), s);
     } else {
       continued.col(i) = lagrange_weights(shares, s);
     }
@@ -43,11 +48,11 @@ Eigen::MatrixXd CollocationGuess::continuation(const MacroStep& step) const {
 
 void CollocationGuess::continue_polynomials(NodeSystem& system, const MacroStep& step,
                                             const CommunicationPoint& point) {
-  const Eigen::MatrixXd continued = continuation(step);
+  const Eigen::MatrixXd continued = continuation(step, system.shares());
   find_slopes(point);
   system.set_slopes(slopes_, continued);
   const auto& connected = subsystems_.connected_inputs();
-  const std::size_t count = system.count();
+  const std::size_t count = shares_.size();
   for (std::size_t j = 0; j < connected.size(); ++j) {
     std::copy_n(inputs_.data() + j * count, count, values_.begin());
     values_.back() = point.inputs[connected[j]].value;
@@ -73,7 +78,7 @@ void CollocationGuess::find_slopes(const CommunicationPoint& point) {
 
 void CollocationGuess::go_along_slopes(NodeSystem& system, const MacroStep& step,
                                        const CommunicationPoint& point) {
-  const Eigen::VectorXd& shares = nodes_.shares();
+  const Eigen::VectorXd& shares = system.shares();
   find_slopes(point);
   Eigen::MatrixXd from_begin = Eigen::MatrixXd::Zero(slopes_.cols(), shares.size());
   from_begin.bottomRows(1).setOnes();
@@ -90,8 +95,10 @@ void CollocationGuess::go_along_slopes(NodeSystem& system, const MacroStep& step
 void CollocationGuess::remember(const NodeSystem& system, const MacroStep& step) {
   begin_ = step.begin;
   known_for_ = step.size();
-  slopes_.leftCols(nodes_.count()) = system.slopes();
   const std::size_t count = system.count();
+  if (shares_.size() != count) make_room(count);
+  std::ranges::copy(system.shares(), shares_.begin());
+  slopes_.leftCols(system.slopes().cols()) = system.slopes();
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
     for (std::size_t i = 0; i < count; ++i) inputs_[j * count + i] = system.input(j, i);
   }
@@ -101,15 +108,16 @@ void CollocationGuess::remember(const NodeSystem& system, const MacroStep& step)
 void CollocationGuess::pass_slopes(std::size_t k, Archive& archive) {
   const IndexRange states = subsystems_.states_of(k);
   auto of_all = slopes_.block(static_cast<Eigen::Index>(states.first), 0,
-                              static_cast<Eigen::Index>(states.size()), nodes_.count());
+                              static_cast<Eigen::Index>(states.size()), slopes_.cols() - 1);
   Eigen::MatrixXd own = of_all;
   archive.values(std::span(own.data(), static_cast<std::size_t>(own.size())));
   of_all = own;
 }
 
 void CollocationGuess::io(Archive& archive) {
-  CONCORD_MEMBERS(archive, begin_, known_for_);
-  const auto count = static_cast<std::size_t>(nodes_.count());
+  CONCORD_MEMBERS(archive, begin_, known_for_, shares_);
+  const std::size_t count = shares_.size();
+  if (archive.reading()) make_room(count);
   const auto& connected = subsystems_.connected_inputs();
   std::size_t j = 0;
   for (const std::size_t k : subsystems_.all()) {

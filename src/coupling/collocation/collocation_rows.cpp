@@ -7,9 +7,10 @@
 namespace concord {
 namespace {
 
-/// Errors within a macro-step are those of one macro-step, O(h^{count + 1}).
+/// Errors within a macro-step are those of one macro-step, O(h^{count + 1}); of few nodes they are
+/// to be less than what its end is wrong by.
 int enough_nodes(const CollocationNodes& nodes) {
-  return std::max(nodes.order() - 1, static_cast<int>(nodes.count()) + 1);
+  return std::max(nodes.order() - 1, static_cast<int>(nodes.count()) + 2);
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ CollocationRows::CollocationRows(RankNetwork& subsystems, const CollocationNodes
 bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, std::span<PassedPoint> points) {
   failure_.reset();
-  if (!finer_.sweep(solved)) return false;
+  if (finer_.sweep(solved).failed) return false;
   bool good = true;
   for (PassedPoint& point : points) {
     fill(solved, step, end_inputs, point);

@@ -17,7 +17,7 @@ FinerNodes::FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, 
   }
 }
 
-bool FinerNodes::sweep(const NodeSystem& coarse) {
+NodeSystem::Sweep FinerNodes::sweep(const NodeSystem& coarse) {
   system_.begin_as(coarse);
   system_.set_slopes(coarse.slopes(), of_slopes_);
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
@@ -25,7 +25,7 @@ bool FinerNodes::sweep(const NodeSystem& coarse) {
     for (std::size_t i = 0; i < coarse.count(); ++i) values_[i + 1] = coarse.input(j, i);
     system_.set_input(j, values_, of_inputs_);
   }
-  return !system_.sweep_with(coarse, of_slopes_).failed;
+  return system_.sweep_with(coarse, of_slopes_);
 }
 
 }  // namespace concord

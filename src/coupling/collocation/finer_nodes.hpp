@@ -12,8 +12,10 @@ class FinerNodes {
   FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, int count,
              const SolverOptions& options);
 
-  /// False where a subsystem fails. Collective.
-  bool sweep(const NodeSystem& coarse);
+  /// Collective.
+  NodeSystem::Sweep sweep(const NodeSystem& coarse);
+  /// One more of them, from there. Collective.
+  NodeSystem::Sweep sweep_again() { return system_.sweep(NodeSystem::Derivatives::kept); }
 
   const CollocationNodes& nodes() const { return nodes_; }
   const NodeSystem& system() const { return system_; }

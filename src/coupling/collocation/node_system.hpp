@@ -90,6 +90,7 @@ class NodeSystem {
   std::span<const Sample> outputs_at(std::size_t node) const { return outputs_[node]; }
 
   std::size_t count() const { return inputs_.size(); }
+  const Eigen::VectorXd& shares() const { return shares_; }
   PetscInt linear_iterations() const { return system_.iterations(); }
   /// What failed on this rank, if a subsystem did.
   const std::optional<std::string>& failure() const { return failure_; }

@@ -27,17 +27,26 @@ void StateErrorNorm::restart(std::span<const double> values) {
   }
 }
 
+double StateErrorNorm::size(std::size_t i, double value) const {
+  const double most = std::max(largest_[i], std::abs(value));
+  return ranges_ ? ranges_->size(i, most) : most;
+}
+
 /// What is right at the end may not be so within, where a stiff layer has been passed: rows there
 /// come from polynomials of some nodes more, which of smooth states miss about the square of what
 /// one more node moves.
 double StateErrorNorm::operator()(double h, const Errors& errors, std::span<const double> values,
                                   std::span<const double> noise) {
   norm_.begin(h);
+  shares_ = {};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double magnitude = std::abs(values[i]), most = std::max(largest_[i], magnitude);
-    const double size = ranges_ ? ranges_->size(i, most) : most;
+    const double magnitude = std::abs(values[i]), size = this->size(i, values[i]);
     const double moved = errors.inside[i];
     const double inside = moved < size ? moved * (moved / size) : moved;
+    if (size > 0.0) {
+      shares_.end = std::max(shares_.end, std::abs(errors.end[i]) / size);
+      shares_.inside = std::max(shares_.inside, moved / size);
+    }
     norm_.add(i, std::max(std::abs(errors.end[i]), inside),
               ranges_ ? ranges_->range(i, values[i]) : magnitude, size, noise[i]);
   }

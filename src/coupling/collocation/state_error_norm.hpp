@@ -15,6 +15,8 @@ class StateErrorNorm {
  public:
   StateErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
 
+  void set_order(int order) { norm_.set_order(order); }
+
   /// At a start or event: what is 0 may rise from nothing.
   void restart(std::span<const double> values);
   /// One macro-step, of each state: what it is wrong by at the end, and how far polynomials of one
@@ -27,6 +29,15 @@ class StateErrorNorm {
                     std::span<const double> noise);
   void commit(std::span<const double> values);
 
+  /// Of state i, which is `value` now.
+  double size(std::size_t i, double value) const;
+
+  /// The largest of this rank, of the last macro-step, as shares of sizes.
+  struct Shares {
+    double end = 0.0, inside = 0.0;
+  };
+  const Shares& shares() const { return shares_; }
+
   void io(Archive& archive);
 
  private:
@@ -35,6 +46,7 @@ class StateErrorNorm {
   ErrorNorm norm_;
   std::optional<SignalRanges> ranges_;  ///< where errors are judged by them
   std::vector<double> largest_;         ///< magnitudes so far
+  Shares shares_;
 };
 
 }  // namespace concord

@@ -90,6 +90,20 @@ double rest_of_sum(double cells) {
   return of_ends / std::max(cells * cells, 1.0);
 }
 
+/// The inputs of subsystem k at a share of the macro-step by the polynomials through the points:
+/// where they are solved for, those that it was given are only near to these.
+void find_inputs(const RankNetwork& subsystems, std::size_t k, double share, const InsideRows& rows,
+                 std::span<Polynomial> inputs) {
+  const IndexRange in = subsystems.inputs_of(k);
+  const auto at = rows.at(share);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    double value = 0.0;
+    for (std::size_t p = 0; p < rows.count(); ++p)
+      value += at[p] * rows.inputs[p][in.first + i].value;
+    inputs[i] = {{value}};
+  }
+}
+
 /// What outputs that follow inputs are beside the polynomials through the points. Two of Gauss'
 /// points in each cell, of which there are `cells` in the macro-step.
 void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells, const InsideRows& rows,
@@ -98,12 +112,15 @@ void look_along(RankNetwork& subsystems, std::size_t k, std::size_t cells, const
   if (subsystems.passed_way().count(k) != 1) return;
   const PassedWay::Piece piece = subsystems.passed_way().piece(k, 0);
   const IndexRange out = subsystems.outputs_of(k);
+  const bool by_points = rows.solved && !is_delay(subsystems.own(k).description());
+  std::vector<Polynomial> inputs(piece.inputs.begin(), piece.inputs.end());
   std::vector<Sample> there(out.size());
   std::vector<double> sums(out.size()), magnitudes(out.size());
   const auto n = static_cast<double>(cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) {
     const double s = (static_cast<double>(i / 2) + 0.5 + (i % 2 == 0 ? -gauss : gauss)) / n;
-    if (!follow_to(subsystems, k, s, piece.inputs, there)) return;
+    if (by_points) find_inputs(subsystems, k, s, rows, inputs);
+    if (!follow_to(subsystems, k, s, inputs, there)) return;
     const auto at = rows.at(s);
     for (std::size_t o = 0; o < sums.size(); ++o) {
       const double beside_rows = (there[o].value - rows.output(out.first + o, at)) / (2.0 * n);

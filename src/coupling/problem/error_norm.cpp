@@ -26,10 +26,16 @@ ErrorNorm::ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::
                      std::size_t count)
     : comm_(comm),
       tolerance_(tolerance),
-      order_(order),
-      most_(static_cast<double>(integrations) + order),
-      share_(usual_share * std::pow(tolerance.relative, 1.0 / (order + 1))),
-      signals_(count) {}
+      integrations_(static_cast<double>(integrations)),
+      signals_(count) {
+  set_order(order);
+}
+
+void ErrorNorm::set_order(int order) {
+  order_ = order;
+  most_ = integrations_ + order;
+  share_ = usual_share * std::pow(tolerance_.relative, 1.0 / (order + 1));
+}
 
 void ErrorNorm::restart() {
   std::fill(signals_.begin(), signals_.end(), Signal{});

@@ -31,6 +31,9 @@ class ErrorNorm {
   ErrorNorm(MPI_Comm comm, const Tolerance& tolerance, int order, std::size_t integrations,
             std::size_t count);
 
+  /// EST is of another order from the next trial on.
+  void set_order(int order);
+
   /// A start, or an event: which signals have been 0 so far, slopes too where they are known.
   void restart();
   void begins_at_zero(std::size_t i) { signals_[i].rises = true; }
@@ -81,9 +84,10 @@ class ErrorNorm {
 
   MPI_Comm comm_;
   Tolerance tolerance_;
-  int order_;
-  double most_;   ///< n
-  double share_;  ///< of that time
+  double integrations_;
+  int order_ = 0;
+  double most_ = 0.0;   ///< n
+  double share_ = 0.0;  ///< of that time
   std::vector<Signal> signals_;
   double worst_ = 0.0;
   double h_ = 0.0;        ///< of the trial

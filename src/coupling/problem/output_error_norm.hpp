@@ -16,6 +16,8 @@ class OutputErrorNorm {
  public:
   OutputErrorNorm(const RankNetwork& subsystems, const Tolerance& tolerance, int order);
 
+  void set_order(int order) { norm_.set_order(order); }
+
   /// A start, or an event.
   void restart(const CommunicationPoint& point);
 

@@ -59,8 +59,9 @@ std::unique_ptr<Coupling> make_collocation(const Method& method, RankNetwork& su
 
 std::string described_sweeps(const Method& method) {
   std::ostringstream text;
-  text << ", " << method.nodes << " nodes, rtol " << method.tolerance.relative << ", at most "
-       << method.max_it << " sweeps";
+  text << ", " << method.nodes.value_or(Method::usual_nodes) << " nodes"
+       << (method.chooses_nodes() ? " at first" : "") << ", rtol " << method.tolerance.relative
+       << ", at most " << method.max_it << " sweeps";
   return text.str();
 }
 
