@@ -72,6 +72,7 @@ void print_cost(const RunSummary& summary, const Method& method) {
               summary.smallest_step, summary.largest_step);
   if (method.solve.at_nodes) {
     print_count("sweeps", summary.iterations, steps);
+    print_count("nodes", summary.nodes, steps);
   } else {
     print_count("coupling evaluations", summary.evaluations, steps);
   }

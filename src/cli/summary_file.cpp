@@ -120,6 +120,7 @@ void write_summary_file(const std::string& path, const RunEnd& end) {
                {"linear_iterations", end.summary.linear_iterations},
                {"coupling_evaluations", end.summary.evaluations},
                {"results", plan.settings.record.path}};
+  if (plan.settings.method.solve.at_nodes) json["nodes"] = end.summary.nodes;
   if (end.conclusion != nullptr) {
     json["quality"] = quality_of(*end.conclusion);
   }

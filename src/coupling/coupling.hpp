@@ -73,6 +73,7 @@ struct CouplingReport {
   std::int32_t iterations = 0;
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
+  std::int32_t nodes = 0;  ///< of the macro-step, where the method has some
   double error = 0.0;     ///< err of the step control: at most 1 is accepted; 0 where not estimated
   int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance

@@ -14,6 +14,7 @@ void RunSummary::step_accepted(const StepReport& report) {
     rejected_for[r] += report.rejected_for[r];
   }
   linear_iterations += report.coupling.linear_iterations;
+  nodes += report.coupling.nodes;
   at_noise += report.coupling.at_noise ? 1 : 0;
   noise = std::max(noise, report.coupling.noise);
   events += static_cast<std::int64_t>(report.events.size());

@@ -15,6 +15,7 @@ struct RunSummary : StepObserver {
   std::int64_t evaluations = 0;
   std::int64_t iterations = 0;
   std::int64_t linear_iterations = 0;
+  std::int64_t nodes = 0;   ///< of all macro-steps
   std::int64_t events = 0;  ///< of subsystems
   double smallest_step = 0.0;
   double largest_step = 0.0;
@@ -22,8 +23,10 @@ struct RunSummary : StepObserver {
   void step_accepted(const StepReport& report) override;
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, steps, rejections, rejected_for, at_noise, noise, evaluations,
-                    iterations, linear_iterations, events, smallest_step, largest_step, lateness);
+                    iterations, linear_iterations, nodes, events, smallest_step, largest_step,
+                    lateness);
   }
+  int memory_version() const { return 2; }
 };
 
 }  // namespace concord

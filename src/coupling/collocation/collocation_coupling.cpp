@@ -38,24 +38,41 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       consistent_(subsystems),
       guess_(subsystems),
       sweeps_(method.tolerance.relative, method.max_it),
-      error_(subsystems, solver_options(family), method) {
+      error_(subsystems, method) {
   const int count = method.nodes.value_or(Method::usual_nodes);
   if (method.chooses_nodes()) choice_.emplace(family, count);
   take_nodes(count);
 }
 
-CollocationCoupling::AtNodes::AtNodes(RankNetwork& subsystems, NodeFamily family, int count)
+CollocationCoupling::AtNodes::AtNodes(const RankNetwork& subsystems, NodeFamily family, int count)
     : nodes(family, count),
       curves(nodes),
-      system(subsystems, nodes, solver_options(family)),
       rows(subsystems, nodes),
       shares(shares_of_way(nodes)),
       values(shares.size() + 1),
       ways(shares.size() * subsystems.n_states()) {}
 
+std::unique_ptr<NodeSystem> CollocationCoupling::system_of(int count) {
+  return std::make_unique<NodeSystem>(subsystems_, CollocationNodes(family_, count),
+                                      solver_options(family_));
+}
+
+/// One more or less leaves one of the two systems.
 void CollocationCoupling::take_nodes(int count) {
+  if (finer_ && nodes_->nodes.count() + 1 == count) {
+    system_ = std::move(finer_);
+    system_->forget();
+    finer_ = system_of(count + 1);
+  } else if (system_ && nodes_->nodes.count() - 1 == count) {
+    finer_ = std::move(system_);
+    finer_->forget();
+    system_ = system_of(count);
+  } else {
+    system_ = system_of(count);
+    finer_ = system_of(count + 1);
+  }
   nodes_.emplace(subsystems_, family_, count);
-  error_.take_nodes(nodes_->nodes);
+  error_.take_nodes(nodes_->nodes, *finer_);
   sweeps_.restart();
 }
 
@@ -87,11 +104,11 @@ bool CollocationCoupling::complete_steps(const CommunicationPoint& point) {
 End CollocationCoupling::sweep_from_guess(const MacroStep& step, const CommunicationPoint& point,
                                           NodeSystem::Derivatives derivatives,
                                           CouplingReport& report) {
-  nodes_->system.begin(step, point);
-  guess_.put_into(nodes_->system, step, point);
-  const End end = sweeps_.run(nodes_->system, derivatives);
+  system_->begin(step, point);
+  guess_.put_into(*system_, step, point);
+  const End end = sweeps_.run(*system_, derivatives);
   report.iterations += sweeps_.count();
-  report.linear_iterations = static_cast<std::int32_t>(nodes_->system.linear_iterations());
+  report.linear_iterations = static_cast<std::int32_t>(system_->linear_iterations());
   return end;
 }
 
@@ -114,7 +131,7 @@ void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationP
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     values.front() = point.inputs[i].value;
-    for (std::size_t v = 1; v + 1 < values.size(); ++v) values[v] = nodes_->system.input(j, v - 1);
+    for (std::size_t v = 1; v + 1 < values.size(); ++v) values[v] = system_->input(j, v - 1);
     values.back() = trial.inputs[i].value;
     trial.polynomials[i] = nodes_->curves.polynomial(values, step.size());
   }
@@ -122,7 +139,7 @@ void CollocationCoupling::set_curves(const MacroStep& step, const CommunicationP
 
 std::vector<IntegratedWay> CollocationCoupling::ways() {
   std::vector<IntegratedWay> result;
-  const NodeSystem& system = nodes_->system;
+  const NodeSystem& system = *system_;
   const std::vector<double>& shares = nodes_->shares;
   const Eigen::VectorXd ends = system.end_states();
   std::span<double> rest = nodes_->ways;
@@ -143,7 +160,7 @@ std::vector<IntegratedWay> CollocationCoupling::ways() {
 
 /// Those of the best polynomials that are known, until the subsystems stand there.
 void CollocationCoupling::guess_end_inputs(const CommunicationPoint& point, Trial& trial) const {
-  const NodeSystem& best = error_.looked() ? error_.finer() : nodes_->system;
+  const NodeSystem& best = error_.looked() ? *finer_ : *system_;
   const auto& connected = subsystems_.connected_inputs();
   trial.inputs = point.inputs;
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -176,6 +193,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
     return report;
   }
   report.evaluations = 1;
+  report.nodes = static_cast<std::int32_t>(nodes_->nodes.count());
   const End end = sweep(step, point, report);
   if (end == End::failed || end == End::slow) {
     report.status = end == End::failed ? CouplingStatus::failed : CouplingStatus::not_converged;
@@ -185,13 +203,13 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
   report.at_noise = end == End::at_noise;
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
-  guess_.remember(nodes_->system, step);
-  report.followed = error_.find(nodes_->system, step);
+  guess_.remember(*system_, step);
+  report.followed = error_.find(*system_, step);
   if (!report.followed || follow(step, point, trial) == Outcome::failed) {
     report.status = CouplingStatus::failed;
     return report;
   }
-  nodes_->rows.fill(nodes_->system, point, trial);
+  nodes_->rows.fill(*system_, point, trial);
   if (method_.estimate == ErrorEstimate::predictor) {
     report.error = error_.norm(step.size(), trial.outputs);
     report.error_order = nodes_->nodes.order();
@@ -208,7 +226,7 @@ void CollocationCoupling::judged(const StepJudgement& judgement) {
 void CollocationCoupling::tell_inside(std::span<PassedPoint> points) {
   auto& between = nodes_->between;
   if (!between) between.emplace(subsystems_, nodes_->nodes, solver_options(family_));
-  if (between->find(nodes_->system, step_, nodes_->rows.all().inputs.back(), points)) return;
+  if (between->find(*system_, step_, nodes_->rows.all().inputs.back(), points)) return;
   const auto failure = agree_on_text(subsystems_.comm(), between->failure());
   throw SimulationError("t = " + short_number(step_.end) +
                         " s: rows inside the macro-step cannot be found, " +
@@ -224,7 +242,7 @@ void CollocationCoupling::restart(CommunicationPoint& point) {
 }
 
 std::string CollocationCoupling::explain(const CouplingReport& /*report*/) {
-  const auto of_nodes = nodes_->system.failure() ? nodes_->system.failure() : subsystems_.failure();
+  const auto of_nodes = system_->failure() ? system_->failure() : subsystems_.failure();
   const auto own = unhandled_ ? unhandled_ : of_nodes;
   if (const auto failure = agree_on_text(subsystems_.comm(), own)) return *failure;
   return "Newton's method for states and inputs at the nodes does not converge; use a smaller "
@@ -235,7 +253,7 @@ void CollocationCoupling::io(Archive& archive) {
   auto count = static_cast<std::int32_t>(nodes_->nodes.count());
   archive.as("nodes", [&] { archive(count); });
   if (count != nodes_->nodes.count()) take_nodes(count);
-  archive.as("system", [&] { nodes_->system.io(archive); });
+  archive.as("system", [&] { system_->io(archive); });
   archive.as("rows", [&] { nodes_->rows.io(archive); });
   CONCORD_MEMBERS(archive, consistent_, guess_, sweeps_, error_);
   if (choice_) archive.as("choice", [&] { choice_->io(archive); });

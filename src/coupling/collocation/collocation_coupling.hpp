@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,21 +35,20 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   void tell_inside(std::span<PassedPoint> points) override;
   CarriesErrors* carries_errors() override { return this; }
   bool carry_errors(std::span<CarriedError> errors, std::span<const double> inputs) override {
-    return nodes_->system.carry(errors, inputs);
+    return system_->carry(errors, inputs);
   }
   std::string explain(const CouplingReport& report) override;
   void io(Archive& archive) override;
-  void view() const override { nodes_->system.view(); }
+  void view() const override { system_->view(); }
   int memory_version() const { return 2; }
 
  private:
   /// All that has as many rows as there are nodes.
   struct AtNodes {
-    AtNodes(RankNetwork& subsystems, NodeFamily family, int count);
+    AtNodes(const RankNetwork& subsystems, NodeFamily family, int count);
 
     CollocationNodes nodes;
     InputCurves curves;
-    NodeSystem system;
     NodeRows rows;
     std::optional<CollocationRows> between;  ///< made when it is first asked for
     std::vector<double> shares;              ///< on the way
@@ -56,6 +56,7 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
     std::vector<double> ways;  ///< per subsystem its states at these, one after the other
   };
 
+  std::unique_ptr<NodeSystem> system_of(int count);
   void take_nodes(int count);
   CollocationSweeps::End sweep(const MacroStep& step, const CommunicationPoint& point,
                                CouplingReport& report);
@@ -72,6 +73,7 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   RankNetwork& subsystems_;
   NodeFamily family_;
   ConsistentInputs consistent_;
+  std::unique_ptr<NodeSystem> system_, finer_;  ///< of one node more
   std::optional<AtNodes> nodes_;
   CollocationGuess guess_;
   CollocationSweeps sweeps_;

@@ -22,10 +22,8 @@ constexpr double shortens = 0.05;
 
 }  // namespace
 
-CollocationError::CollocationError(RankNetwork& subsystems, const SolverOptions& options,
-                                   const Method& method)
+CollocationError::CollocationError(RankNetwork& subsystems, const Method& method)
     : subsystems_(subsystems),
-      options_(options),
       controls_(method.estimate == ErrorEstimate::predictor),
       state_errors_(subsystems.n_states()),
       output_errors_(subsystems.n_outputs()),
@@ -39,8 +37,9 @@ CollocationError::CollocationError(RankNetwork& subsystems, const SolverOptions&
       outputs_(subsystems, method.adapt_tolerance, 1),
       x_(subsystems.n_states()) {}
 
-void CollocationError::take_nodes(const CollocationNodes& nodes) {
-  finer_.emplace(subsystems_, nodes, static_cast<int>(nodes.count()) + 1, options_);
+void CollocationError::take_nodes(const CollocationNodes& nodes, NodeSystem& finer) {
+  finer_.emplace(subsystems_, nodes,
+                 CollocationNodes(nodes.family(), static_cast<int>(nodes.count()) + 1), finer);
   states_.set_order(nodes.order());
   outputs_.set_order(nodes.order());
 }

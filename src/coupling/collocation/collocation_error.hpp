@@ -20,10 +20,10 @@ namespace concord {
 class CollocationError {
  public:
   /// `take_nodes` before anything else.
-  CollocationError(RankNetwork& subsystems, const SolverOptions& options, const Method& method);
+  CollocationError(RankNetwork& subsystems, const Method& method);
 
-  /// Macro-steps have these nodes from now on. Collective.
-  void take_nodes(const CollocationNodes& nodes);
+  /// Macro-steps have these nodes from now on, and are looked at by a system of one more.
+  void take_nodes(const CollocationNodes& nodes, NodeSystem& finer);
 
   /// Whether the macro-step that begins is looked at; then its derivatives are to be its own. The
   /// same on every rank.
@@ -31,10 +31,9 @@ class CollocationError {
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
   bool find(const NodeSystem& system, const MacroStep& step);
 
-  /// Whether the last macro-step was looked at; then its better solution, and the most that each
-  /// connected input's polynomial misses of that within.
+  /// Whether the last macro-step was looked at; then the most that each connected input's polynomial
+  /// misses of the better solution within.
   bool looked() const { return looked_; }
-  const NodeSystem& finer() const { return finer_->system(); }
   void compare_inputs(std::span<const Polynomial> inputs, double h, std::span<double> missed) const;
 
   /// Of the states of own subsystem k, what they are less what they should be.
@@ -60,7 +59,6 @@ class CollocationError {
   bool look(const NodeSystem& system, const MacroStep& step);
 
   RankNetwork& subsystems_;
-  SolverOptions options_;
   std::optional<FinerNodes> finer_;
   bool controls_;          ///< the step control stands on it
   bool looked_ = false;    ///< at the last macro-step

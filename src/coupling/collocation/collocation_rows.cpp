@@ -18,8 +18,10 @@ int enough_nodes(const CollocationNodes& nodes) {
 CollocationRows::CollocationRows(RankNetwork& subsystems, const CollocationNodes& nodes,
                                  const SolverOptions& options)
     : subsystems_(subsystems),
-      finer_(subsystems, nodes, enough_nodes(nodes), options),
-      shares_(finer_.nodes().with_ends()) {}
+      nodes_(nodes.family(), enough_nodes(nodes)),
+      system_(subsystems, nodes_, options),
+      finer_(subsystems, nodes, nodes_, system_),
+      shares_(nodes_.with_ends()) {}
 
 bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, std::span<PassedPoint> points) {
@@ -37,20 +39,19 @@ bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
 void CollocationRows::fill(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, PassedPoint& point) const {
   const double s = (point.time - step.begin) / step.size();
-  const NodeSystem& system = finer_.system();
-  const Eigen::VectorXd x = system.states_by(finer_.nodes().up_to(s));
+  const Eigen::VectorXd x = system_.states_by(nodes_.up_to(s));
   point.states.assign(x.begin(), x.end());
   const Eigen::VectorXd values = lagrange_weights(shares_, s);
   const Eigen::VectorXd slopes = lagrange_slopes(shares_, s) / step.size();
   const auto& connected = subsystems_.connected_inputs();
   point.inputs.resize(end_inputs.size());
-  std::ranges::transform(system.inputs_at(0), point.inputs.begin(),
+  std::ranges::transform(system_.inputs_at(0), point.inputs.begin(),
                          [](const Sample& input) { return Sample{input.value}; });
   Eigen::VectorXd u(shares_.size());
   for (std::size_t j = 0; j < connected.size(); ++j) {
     u[0] = solved.begin_input(j);
-    for (std::size_t i = 0; i < system.count(); ++i)
-      u[static_cast<Eigen::Index>(i + 1)] = system.input(j, i);
+    for (std::size_t i = 0; i < system_.count(); ++i)
+      u[static_cast<Eigen::Index>(i + 1)] = system_.input(j, i);
     u[u.size() - 1] = end_inputs[connected[j]].value;
     point.inputs[connected[j]] = {values.dot(u), slopes.dot(u)};
   }

@@ -21,9 +21,7 @@ class CollocationRows {
   bool find(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
             std::span<PassedPoint> points);
   /// Of this rank, after that.
-  std::optional<std::string> failure() const {
-    return failure_ ? failure_ : finer_.system().failure();
-  }
+  std::optional<std::string> failure() const { return failure_ ? failure_ : system_.failure(); }
 
  private:
   void fill(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
@@ -31,6 +29,8 @@ class CollocationRows {
   bool ask(const MacroStep& step, PassedPoint& point);
 
   RankNetwork& subsystems_;
+  CollocationNodes nodes_;
+  NodeSystem system_;
   FinerNodes finer_;
   Eigen::VectorXd shares_;  ///< of nodes and ends
   std::optional<std::string> failure_;

@@ -2,11 +2,11 @@
 
 namespace concord {
 
-FinerNodes::FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, int count,
-                       const SolverOptions& options)
+FinerNodes::FinerNodes(const RankNetwork& subsystems, const CollocationNodes& coarse,
+                       const CollocationNodes& nodes, NodeSystem& system)
     : subsystems_(subsystems),
-      nodes_(coarse.family(), count),
-      system_(subsystems, nodes_, options),
+      nodes_(nodes),
+      system_(system),
       of_slopes_(coarse.count(), nodes_.count()),
       of_inputs_(coarse.count() + 1, nodes_.count()),
       values_(static_cast<std::size_t>(coarse.count()) + 1) {

@@ -9,8 +9,9 @@ namespace concord {
 /// solution at these nodes but for the square of what they were wrong by.
 class FinerNodes {
  public:
-  FinerNodes(RankNetwork& subsystems, const CollocationNodes& coarse, int count,
-             const SolverOptions& options);
+  /// `system`: of `nodes`, of as many subsystems.
+  FinerNodes(const RankNetwork& subsystems, const CollocationNodes& coarse,
+             const CollocationNodes& nodes, NodeSystem& system);
 
   /// Collective.
   NodeSystem::Sweep sweep(const NodeSystem& coarse);
@@ -22,9 +23,9 @@ class FinerNodes {
   NodeSystem& system() { return system_; }
 
  private:
-  RankNetwork& subsystems_;
+  const RankNetwork& subsystems_;
   CollocationNodes nodes_;
-  NodeSystem system_;
+  NodeSystem& system_;
   Eigen::MatrixXd of_slopes_, of_inputs_;  ///< polynomials of the coarse system at these nodes
   std::vector<double> values_;             ///< scratch
 };

@@ -15,11 +15,12 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr double safety = 0.7, growth = 2.0;
 /// A macro-step shorter than this part of what it was allowed ends where something else wants it.
 constexpr double cut = 0.8;
-/// Of the work, what a change is worth.
-constexpr double worth = 0.9;
+/// Of the work, what changes to more and to fewer nodes are worth: new matrices, and what errors of
+/// fewer will be is less certain.
+constexpr double worth_more = 0.9, worth_fewer = 0.85;
 /// Macro-steps that have to be for a change; and those up to one to fewer nodes, which each that
 /// was taken back doubles.
-constexpr int enough = 2, shortest_pause = 4, longest_pause = 64;
+constexpr int enough = 2, shortest_pause = 8, longest_pause = 64;
 /// Right-hand sides that everything else in a macro-step is worth.
 constexpr double beside = 2.0;
 constexpr double least_decay = 1e-3;
@@ -62,15 +63,10 @@ int NodeChoice::cheapest(const Outlook& outlook, double bound) const {
     const double most = std::min(growth * outlook.h, bound);
     return work(count, outlook.sweeps) / std::min(next_size(outlook, count), most);
   };
-  int best = count_;
-  double least_work = worth * pace(count_);
-  for (const int count : {count_ - 1, count_ + 1}) {
-    if (count < Method::least_nodes || count > Method::most_nodes) continue;
-    if (pace(count) >= least_work) continue;
-    best = count;
-    least_work = pace(count);
-  }
-  return best;
+  const double now = pace(count_);
+  if (count_ < Method::most_nodes && pace(count_ + 1) < worth_more * now) return count_ + 1;
+  if (count_ > Method::least_nodes && pace(count_ - 1) < worth_fewer * now) return count_ - 1;
+  return count_;
 }
 
 void NodeChoice::observe(const Seen& seen, const StepJudgement& judgement) {
@@ -85,7 +81,7 @@ void NodeChoice::observe(const Seen& seen, const StepJudgement& judgement) {
 
 /// None where macro-steps grow anyhow: at a start, or behind an event.
 void NodeChoice::learn(const Seen& seen, const StepJudgement& judgement) {
-  if (judgement.error > judgement.share) return vote(std::min(count_ + 1, Method::most_nodes));
+  if (!(judgement.error <= judgement.share)) return vote(std::min(count_ + 1, Method::most_nodes));
   const double adds_up = accumulation();
   observe(seen, judgement);
   const double powers = order(family_, count_) - count_;

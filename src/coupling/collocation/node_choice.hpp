@@ -67,7 +67,7 @@ class NodeChoice {
   int better_ = 0;       ///< count that the last macro-steps were for
   int agreeing_ = 0;     ///< so many of them
   int rest_ = 0;         ///< macro-steps up to the next change
-  int pause_ = 4;
+  int pause_ = 8;
   int last_change_ = 0;
   State now_;
   State half_, quarter_;  ///< at half to all, and at a quarter to half, of the time passed
