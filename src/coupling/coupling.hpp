@@ -83,12 +83,11 @@ struct CouplingReport {
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged
 };
 
-/// What the step control makes of the error that a macro-step would leave; errors in units of its
-/// tolerance.
+/// What the step control makes of the error that an accepted macro-step leaves; errors in units of
+/// its tolerance.
 struct StepJudgement {
   double error = 0.0;    ///< of the macro-step
-  double share = 1.0;    ///< what it may leave
-  double allowed = 1.0;  ///< the most that any may come to be allowed
+  double allowed = 1.0;  ///< the most that any may leave
   double run = 0.0;      ///< what all before have come to, as far as that is known
   double free = std::numeric_limits<double>::infinity();     ///< what it may still grow by
   double rest = 0.0;                                         ///< s up to the end of the run
@@ -107,8 +106,7 @@ class Coupling {
   virtual CouplingReport solve(const MacroStep& step, const CommunicationPoint& point,
                                Trial& trial) = 0;
 
-  /// Of the last solve, where the step control knows errors; where they are more than what is
-  /// allowed the trial is taken back, else it is accepted next.
+  /// Of the trial that is accepted next, where the step control knows errors.
   virtual void judged(const StepJudgement& /*judgement*/) {}
 
   /// The trial was accepted; `point` is the new communication point.

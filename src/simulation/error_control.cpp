@@ -48,8 +48,7 @@ StepJudgement ErrorControl::judged(double error) const {
   result.longest = settings_.largest_step;
   if (budget_) {
     const ErrorBudget& left = budget_->left;
-    result.share = left.share();
-    result.error *= result.share;
+    result.error *= left.share();
     result.allowed = ErrorBudget::most;
     result.run = left.error();
     result.free = left.free();

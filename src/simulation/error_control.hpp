@@ -31,7 +31,7 @@ class ErrorControl {
   /// err of an attempt, whose tolerance is what is left of the run's.
   double in_budget(double error) const { return budget_ ? error / budget_->left.share() : error; }
 
-  /// What it makes of such an err.
+  /// What it makes of such an err, of an attempt that is accepted.
   StepJudgement judged(double error) const;
 
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. The

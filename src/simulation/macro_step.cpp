@@ -374,9 +374,9 @@ bool MacroStepper::retry() {
       agree_on_largest(subsystems_.comm(), subsystems_.fatal() ? 1 : 0) != 0) {
     return false;
   }
-  if (coupling.status != CouplingStatus::converged) return controller_->rejected();
-  judge(coupling);
-  return controller_->reject(coupling.error, coupling.error_order);
+  return coupling.status == CouplingStatus::converged
+             ? controller_->reject(coupling.error, coupling.error_order)
+             : controller_->rejected();
 }
 
 /// No macro-step is short enough for a jump that nobody tells of: the shortest leads over it, and
@@ -390,10 +390,6 @@ bool MacroStepper::ends_behind_jump(const MacroStep& step) const {
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
   return static_cast<CouplingStatus>(
       agree_on_largest(subsystems_.comm(), static_cast<int>(report.status)));
-}
-
-void MacroStepper::judge(const CouplingReport& report) {
-  if (report.error_order > 0) coupling_->judged(errors_.judged(report.error));
 }
 
 /// The only place that changes committed data.
@@ -414,7 +410,7 @@ void MacroStepper::commit(const MacroStep& step) {
   subsystems_.hold(point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   jumps_.count(subsystems_, point_, step.size());
-  judge(report.coupling);
+  if (report.coupling.error_order > 0) coupling_->judged(errors_.judged(report.coupling.error));
   coupling_->commit(point_);
   controller_->accept(report.coupling.error, report.coupling.error_order);
   reports_.accept(step, point_);

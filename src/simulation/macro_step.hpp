@@ -82,7 +82,6 @@ class MacroStepper {
   void take_back(Rejection reason);
   void require_progress(const MacroStep& step) const;
   [[noreturn]] void give_up(const MacroStep& step);
-  void judge(const CouplingReport& report);
   void commit(const MacroStep& step);
   void account();
   bool is_new_start(const MacroStep& step) const;

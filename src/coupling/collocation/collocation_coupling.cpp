@@ -214,7 +214,7 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
     report.error = error_.norm(step.size(), trial.outputs);
     report.error_order = nodes_->nodes.order();
     if (choice_)
-      seen_ = {step.size(), report.error, error_.unmasked(), error_.shares(), sweeps_.count()};
+      seen_ = {step.size(), report.error, error_.unmasked(), error_.decay(), sweeps_.count()};
   }
   return report;
 }

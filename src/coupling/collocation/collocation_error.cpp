@@ -17,6 +17,8 @@ constexpr int one_in = 4;
 /// which that counts.
 constexpr double square = 0.1;
 
+constexpr double least_decay = 1e-3, most_decay = 0.95;
+
 /// In tolerances: errors below this make no macro-step shorter, whatever part of them is rounding.
 constexpr double shortens = 0.05;
 
@@ -125,20 +127,27 @@ std::span<const double> CollocationError::of_states(std::size_t k) const {
   return std::span(state_errors_).subspan(range.first, range.size());
 }
 
+/// One node more leaves decay^2 of the error; what is seen is the difference.
 double CollocationError::norm(double h, std::span<const Sample> outputs) {
   std::ranges::fill(state_noise_, 0.0);
   std::ranges::fill(output_noise_, 0.0);
-  unmasked_ = in_tolerances(h, outputs);
+  const double seen = in_tolerances(h, outputs);
+  decay_ = find_decay();
+  const double all = 1.0 / (1.0 - decay_ * decay_);
+  unmasked_ = all * seen;
   if (!(unmasked_ > shortens)) return unmasked_;
   find_noise();
-  return in_tolerances(h, outputs);
+  return all * in_tolerances(h, outputs);
 }
 
-StateErrorNorm::Shares CollocationError::shares() const {
-  StateErrorNorm::Shares result = states_.shares();
-  std::array both{result.end, result.inside};
-  agree_on_largest(subsystems_.comm(), both);
-  return {both[0], both[1]};
+double CollocationError::find_decay() const {
+  std::array shares{states_.shares().end, states_.shares().inside};
+  agree_on_largest(subsystems_.comm(), shares);
+  const auto [end, inside] = shares;
+  if (!(inside > 0.0)) return least_decay;
+  const auto k = static_cast<int>(finer_->nodes().count()) - 1;
+  const double powers = finer_->nodes().order() - 2 - k;
+  return std::clamp(std::pow(end / inside, 1.0 / powers), least_decay, most_decay);
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {

@@ -31,8 +31,8 @@ class CollocationError {
   /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
   bool find(const NodeSystem& system, const MacroStep& step);
 
-  /// Whether the last macro-step was looked at; then the most that each connected input's polynomial
-  /// misses of the better solution within.
+  /// Whether the last macro-step was looked at; then the most that each connected input's
+  /// polynomial misses of the better solution within.
   bool looked() const { return looked_; }
   void compare_inputs(std::span<const Polynomial> inputs, double h, std::span<double> missed) const;
 
@@ -42,8 +42,10 @@ class CollocationError {
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
   double norm(double h, std::span<const Sample> outputs);
   double unmasked() const { return unmasked_; }  ///< the same with all that may be noise
-  /// Of the states of all ranks, after that. Collective.
-  StateErrorNorm::Shares shares() const;
+  /// After that: the share that each further power of the polynomials has of the one before (1:
+  /// nothing), a root of what k nodes leave at the end, O(h^{order+1}), as a share of what they
+  /// leave within, O(h^{k+1}).
+  double decay() const { return decay_; }
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
   /// A start, or an event.
@@ -55,6 +57,7 @@ class CollocationError {
   void find_errors();
   double largest_error() const;
   void find_noise();
+  double find_decay() const;
   double in_tolerances(double h, std::span<const Sample> outputs);
   bool look(const NodeSystem& system, const MacroStep& step);
 
@@ -64,6 +67,7 @@ class CollocationError {
   bool looked_ = false;    ///< at the last macro-step
   int rest_ = 0;           ///< macro-steps up to the next look
   double unmasked_ = 0.0;  ///< err
+  double decay_ = 0.0;
   double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;  ///< of states, of that macro-step

@@ -14,6 +14,9 @@ constexpr int cheap = 2;
 constexpr int pause = 16;
 /// A rate above which derivatives at a better place pay.
 constexpr double too_slow = 0.1;
+/// In units of sizes: derivatives where the solution was farther away are not those of its errors,
+/// which go through the macro-step by them.
+constexpr double far = 1e-2;
 /// Of a rate that was seen in the macro-step before: it may have become worse.
 constexpr double doubt = 10.0;
 /// Sweeps that move more than the one before: Newton's method goes nowhere, or to a solution that
@@ -28,11 +31,12 @@ void CollocationSweeps::restart() {
   rate_ = 1.0;
   rest_ = 0;
   derived_ = false;
+  off_ = 0.0;
 }
 
 Derivatives CollocationSweeps::choose(Derivatives first, double rate) const {
   const bool kept = first == Derivatives::kept && derived_ && rest_ == 0;
-  const bool keeps = count_ == 0 ? kept : rate <= too_slow;
+  const bool keeps = count_ == 0 ? kept : rate <= too_slow && off_ <= far;
   return keeps ? Derivatives::kept : Derivatives::fresh;
 }
 
@@ -47,6 +51,7 @@ CollocationSweeps::End CollocationSweeps::run(NodeSystem& system, Derivatives fi
     const NodeSystem::Sweep sweep = system.sweep(derivatives);
     derived_ = true;
     if (sweep.failed) return End::failed;
+    off_ = derivatives == Derivatives::fresh ? sweep.moved : off_;
     if (++count_ > 1) rate = std::min(sweep.moved / last, 1.0);
     left_ = (kept || count_ > 1 ? rate : 1.0) * sweep.moved;
     if (left_ <= tolerance_) {

@@ -25,7 +25,8 @@ class CollocationSweeps {
   /// Something has jumped: nothing is known of rates and derivatives.
   void restart();
 
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, rate_, rest_, derived_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rate_, rest_, derived_, off_); }
+  int memory_version() const { return 2; }
 
  private:
   NodeSystem::Derivatives choose(NodeSystem::Derivatives first, double rate) const;
@@ -40,6 +41,7 @@ class CollocationSweeps {
   double rate_ = 1.0;
   int rest_ = 0;          ///< macro-steps in which derivatives are not kept any more
   bool derived_ = false;  ///< there are derivatives to keep
+  double off_ = 0.0;      ///< how far the sweep moved that took them
 };
 
 }  // namespace concord

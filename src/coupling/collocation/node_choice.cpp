@@ -23,7 +23,6 @@ constexpr double worth_more = 0.9, worth_fewer = 0.85;
 constexpr int enough = 2, shortest_pause = 8, longest_pause = 64;
 /// Right-hand sides that everything else in a macro-step is worth.
 constexpr double beside = 2.0;
-constexpr double least_decay = 1e-3;
 /// Errors of fewer nodes may be so many times what is expected.
 constexpr double unsure = 4.0;
 /// The step control counts what lies within a macro-step where that is more than what its end
@@ -81,18 +80,13 @@ void NodeChoice::observe(const Seen& seen, const StepJudgement& judgement) {
 
 /// None where macro-steps grow anyhow: at a start, or behind an event.
 void NodeChoice::learn(const Seen& seen, const StepJudgement& judgement) {
-  if (!(judgement.error <= judgement.share)) return vote(std::min(count_ + 1, Method::most_nodes));
   const double adds_up = accumulation();
   observe(seen, judgement);
-  const double powers = order(family_, count_) - count_;
-  const double decay = seen.shares.inside > 0.0
-                           ? std::pow(seen.shares.end / seen.shares.inside, 1.0 / powers)
-                           : least_decay;
   const double to_come = adds_up * judgement.rest;
   const Outlook outlook{seen.h,
                         seen.unmasked,
                         judgement.error > within_as_well * seen.error ? judgement.error : 0.0,
-                        std::clamp(decay, least_decay, 1.0),
+                        seen.decay,
                         judgement.allowed,
                         to_come > 0.0 ? judgement.free / to_come : unbounded,
                         seen.sweeps};

@@ -2,7 +2,6 @@
 
 #include "concord/archive.hpp"
 #include "coupling/collocation/collocation_nodes.hpp"
-#include "coupling/collocation/state_error_norm.hpp"
 #include "coupling/coupling.hpp"
 
 namespace concord {
@@ -12,8 +11,7 @@ namespace concord {
 ///
 /// Of k nodes' error one node more leaves decay^2, where `decay` is the share that each further
 /// power of the polynomials has of the one before (Hairer and Wanner 1999, Stiff differential
-/// equations solved by Radau methods, choose by how fast Newton's method converges). From what k
-/// nodes leave within, O(h^{k+1}), and at the end, O(h^{order+1}), decay is a root of their ratio.
+/// equations solved by Radau methods, choose by how fast Newton's method converges).
 ///
 /// The size that they allow is that at which a macro-step leaves no more than is allowed, and all
 /// to come no more than the run may still grow by: what errors have come to so far, in a time and
@@ -23,14 +21,14 @@ class NodeChoice {
   struct Seen {
     double h;                ///< of a macro-step
     double error, unmasked;  ///< of the method alone, in tolerances; and where noise counts as well
-    StateErrorNorm::Shares shares;
+    double decay;            ///< CollocationError::decay
     int sweeps;
   };
 
   NodeChoice(NodeFamily family, int count) : family_(family), count_(count) {}
 
   int count() const { return count_; }
-  /// Of a macro-step that was tried. The same on every rank.
+  /// It becomes part of the run. The same on every rank.
   void learn(const Seen& seen, const StepJudgement& judgement);
 
   void io(Archive& archive) {

@@ -14,7 +14,7 @@ int order(NodeFamily family, int count) {
 }
 
 /// A solution whose derivatives grow by 1/scale each, under a step control: k nodes leave
-/// (h/scale)^{k+1} within and (h/scale)^{order+1} at the end of a macro-step.
+/// (h/scale)^{order+1} at the end of a macro-step.
 class Smooth {
  public:
   Smooth(NodeFamily family, double tolerance, double scale, double longest)
@@ -41,10 +41,7 @@ class Smooth {
     StepJudgement judgement;
     judgement.error = std::pow(h_ / scale_, p + 1) / tolerance_;
     judgement.longest = longest_;
-    const double within = std::pow(h_ / scale_, choice_.count() + 1);
-    choice_.learn(
-        {h_, judgement.error, judgement.error, {std::pow(h_ / scale_, p + 1), within}, sweeps},
-        judgement);
+    choice_.learn({h_, judgement.error, judgement.error, h_ / scale_, sweeps}, judgement);
     const double factor = 0.7 * std::pow(judgement.error, -1.0 / (p + 1));
     h_ = std::min(h_ * std::min(factor, 2.0), longest_);
   }
@@ -89,17 +86,12 @@ TEST(NodeChoice, GoesWithTheSolution) {
 TEST(NodeChoice, LeavesWhatTheRunMayGrowBy) {
   const auto count_with = [](double free) {
     NodeChoice choice(NodeFamily::radau, 4);
-    StepJudgement judgement{1e-7, 2.0, 2.0, 0.0, free, 1e3, 0.1};
+    StepJudgement judgement{1e-7, 2.0, 0.0, free, 1e3, 0.1};
     double run = 0.0;
     for (int i = 0; i < 40; ++i) {
       judgement.error = 1e-7 * std::pow(0.1, -2.0 * (choice.count() - 4));
       judgement.run = run += judgement.error;
-      choice.learn({0.1,
-                    judgement.error,
-                    judgement.error,
-                    {std::pow(0.1, 2 * choice.count()), std::pow(0.1, choice.count() + 1)},
-                    2},
-                   judgement);
+      choice.learn({0.1, judgement.error, judgement.error, 0.1, 2}, judgement);
     }
     return choice.count();
   };
