@@ -187,7 +187,18 @@ void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system)
   if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
 }
 
-void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
+/// K = D: what comes about at once. An indirect constraint says nothing of its unknown there.
+void ErrorPropagation::assemble_direct() {
+  put_gains(&Part::d, *direct_);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    if (subsystems_.own(k).description().constraint != ConstraintKind::indirect) continue;
+    for (std::size_t i = 0; i < direct_->gains().inputs(k).size(); ++i)
+      direct_->gains().at(k, constraint_corrected, i) = 0.0;
+  }
+  direct_->assemble();
+}
+
+void ErrorPropagation::put_gains(LinearMap Part::*gain, InputSystem& system) {
   match_entries(gain, system);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const LinearMap& map = parts_[k].*gain;
@@ -202,7 +213,6 @@ void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
       }
     }
   }
-  system.assemble();
 }
 
 /// fed_ = P outputs_, without the offsets of units.
@@ -359,10 +369,11 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   }
   steady_ = worst < renewed;
   if (worst != same) {
-    if (!carried_) assemble(&Part::gain, over_interval_);
-    if (direct_) {
-      assemble(&Part::d, *direct_);
+    if (!carried_) {
+      put_gains(&Part::gain, over_interval_);
+      over_interval_.assemble();
     }
+    if (direct_) assemble_direct();
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
   hold(disturbance);

@@ -159,7 +159,8 @@ class ErrorPropagation {
   State linearize_all(const CommunicationPoint& point, double h);
   bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;
-  void assemble(LinearMap Part::*gain, InputSystem& system);
+  void put_gains(LinearMap Part::*gain, InputSystem& system);
+  void assemble_direct();
   void match_entries(LinearMap Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
   void hold(const Disturbance& disturbance);
@@ -201,7 +202,7 @@ class ErrorPropagation {
   ConstraintRows constraints_;
   InputSystem over_interval_;  ///< K = Part::gain
   bool consistent_, looks_between_;
-  std::optional<InputSystem> direct_;  ///< K = D, of loops and constraints, too
+  std::optional<InputSystem> direct_;  ///< K = D, of loops and direct constraints, too
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_, missed_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;

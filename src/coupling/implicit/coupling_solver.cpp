@@ -145,12 +145,17 @@ PetscErrorCode CouplingSolver::form_function(SNES, Vec v, Vec f, void* self) {
 PetscErrorCode CouplingSolver::form_jacobian(SNES snes, Vec v, Mat a, Mat p, void* self) {
   auto& solver = *static_cast<CouplingSolver*>(self);
   return solver.guard_.run(PetscErrorCode(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
-    if (!solver.jacobian_.update(v)) {
-      PetscCall(SNESSetJacobianDomainError(snes));
-    }
+    const bool there = solver.jacobian_.update(v);
     if (a != p) {
       PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    }
+    KSP ksp = nullptr;
+    PetscCall(SNESGetKSP(snes, &ksp));
+    if (!there || !set_up(ksp, a, p)) {
+      if (std::getenv("DBG")) MatView(p, nullptr);
+      solver.jacobian_.forget();
+      PetscCall(SNESSetJacobianDomainError(snes));
     }
     return 0;
   });
