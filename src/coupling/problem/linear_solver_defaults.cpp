@@ -197,17 +197,20 @@ bool set_up(KSP ksp, Mat matrix, Mat near) {
   if (agree_on_largest(comm, singular ? 1 : 0) == 0) {
     return true;
   }
+  forget_factors(ksp, matrix, near);
+  return false;
+}
+
+void forget_factors(KSP ksp, Mat matrix, Mat near) {
   petsc(KSPReset(ksp));
   petsc(KSPSetOperators(ksp, matrix, near));
-  return false;
 }
 
 bool goes_over_to_direct(KSP ksp, Mat matrix, const std::optional<SolverOptions>& options) {
   if (!iterates_by_default(ksp, options)) {
     return false;
   }
-  petsc(KSPReset(ksp));
-  petsc(KSPSetOperators(ksp, matrix, matrix));
+  forget_factors(ksp, matrix, matrix);
   if (ranks_that_share(matrix) == 1) {
     factorise_alone(ksp, matrix);
   } else {
@@ -287,11 +290,14 @@ bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
   if (has_converged(ksp)) {
     return true;
   }
-  if (!goes_over_to_direct(ksp, matrix, options)) {
-    return false;
+  if (goes_over_to_direct(ksp, matrix, options)) {
+    petsc(KSPSolve(ksp, right_side, unknown));
+    if (has_converged(ksp)) {
+      return true;
+    }
   }
-  petsc(KSPSolve(ksp, right_side, unknown));
-  return has_converged(ksp);
+  forget_factors(ksp, matrix, matrix);
+  return false;
 }
 
 }  // namespace concord
