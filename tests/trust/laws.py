@@ -162,7 +162,7 @@ def compared(law, seed, way, one, other, accuracy):
         found.kind = SHORT_OF if found.off <= 2 * accuracy else WRONG
     if one.reached != other.reached and found.holds():
         close = max(one.estimate, other.estimate) < SHORT * min(one.estimate, other.estimate)
-        held = any(link.hold for link in way.model.links)
+        held = "hold: zoh" in way.model.yaml()
         found.kind = BORDER if close else COSTS if held else TOLD
         found.words = f"reached: {one.reached}/{other.reached}, estimates {one.estimate:.1e}/{other.estimate:.1e}"
     return found
