@@ -22,6 +22,7 @@ fi
 echo "building ${targets[*]} for coverage with $(cores) cores"
 logged build_coverage cmake --build "$folder" --parallel "$(cores)" --target "${targets[@]}"
 mpi_environment
+export OMPI_MCA_mpi_yield_when_idle=1  # ranks of one run do not keep the cores from each other
 
 # counted NAME: what has run since the last call, and before, as JSON.
 counted() {
