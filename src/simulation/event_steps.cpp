@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "coupling/points/start.hpp"
 #include "support/agreement.hpp"
 #include "support/wording.hpp"
 
@@ -31,7 +30,7 @@ void EventSteps::propose(const MacroStep& step) {
   now_.in_vain = std::exchange(now_.missed, false) ? now_.in_vain + 1 : 0;
   proposed_ = step;
   now_.usual = std::max(now_.usual, step.size());
-  slack_ = slack_of(step);
+  slack_ = slack_of(step, share_of_instant_);
   aims_ = 0;
 }
 

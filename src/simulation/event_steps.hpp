@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "coupling/points/start.hpp"
 #include "simulation/network_events.hpp"
 
 namespace concord {
@@ -21,6 +22,7 @@ class EventSteps {
   EventSteps(RankNetwork& subsystems, Coupling& coupling, bool rolls_back, std::int64_t limit)
       : events_(subsystems, coupling),
         subsystems_(subsystems),
+        share_of_instant_(share_of_instant(subsystems)),
         rolls_back_(rolls_back),
         limit_(limit) {}
 
@@ -97,6 +99,7 @@ class EventSteps {
 
   NetworkEvents events_;
   RankNetwork& subsystems_;
+  double share_of_instant_;
   bool rolls_back_;
   std::int64_t limit_;
   Memory now_;

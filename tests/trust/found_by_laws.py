@@ -27,6 +27,31 @@ connections: [osc.x -> gain.x, slow.z -> osc.u, osc.x -> slow.y]
         self.assertGreater(estimate, error / 3)
 
 
+class InsideFast(ModelTest):
+    """The same of outputs that follow inputs through fast states."""
+    MODEL = """
+experiment: {start: 0, stop: 9}
+subsystems:
+  osc: {equations: {inputs: {u: 0}, states: {x: 1, v: 0}, derivatives: {x: v, v: -54.3169*x + u}, outputs: {x: x}}}
+  fast: {equations: {inputs: {x: 1}, states: {f: 1}, derivatives: {f: 2e4*(x - f)}, outputs: {y: 0.5*f}}}
+  slow: {equations: {inputs: {y: 0}, states: {z: 0}, derivatives: {z: 0.01*y}, outputs: {z: 0*z}}}
+connections: [osc.x -> fast.x, slow.z -> osc.u, osc.x -> slow.y]
+"""
+
+    def test_rows_inside(self):
+        model, w, rate = self.model(self.MODEL), 7.37, 2e4
+        for options in (("-cosim_type", "jfm", "-cosim_step", 0.05),
+                        ("-cosim_type", "missiles", "-cosim_adapt", "predictor")):
+            found = simulate(model, *options, "-cosim_output_interval", 0.0123)
+            exact = 0.5 * (rate * np.cos(w * found.time) + w * np.sin(w * found.time)) * rate / (rate**2 + w**2)
+            later = found.time > 0.01  # behind the layer
+            error = np.max(np.abs(found.outputs["fast.y"] - exact)[later]) / 0.5
+            estimate = float(re.search(r"estimated error .*fast\.y (\S+?),? ", found.stdout).group(1))
+            self.assertGreater(error, 1e-6)
+            self.assertGreater(estimate, error / 3)
+            self.assertLess(estimate, 3 * error)
+
+
 class OtherUnits(ModelTest):
     """What lies beside an output is an error of the inputs that it feeds, and not of others, where inputs before
     them are not connected or are held."""
@@ -99,6 +124,26 @@ connections: [{{connect: stiff.y -> gain.u, delay: {first}}}, {{connect: gain.y 
                 self.assertLess(error, 2e-4)
                 self.assertLess(estimate, 1e-4)
 
+    def test_jumps_that_nobody_tells(self):
+        """A delay passes on a jump of an FMU for co-simulation as a jump, not as a ramp over the macro-step that led
+        over it, which no macro-step could follow."""
+        text = """
+experiment: {start: 0, stop: 6}
+subsystems:
+  stairs: {equations: {outputs: {y: "0.3*floor(0.87*t)/(1 + t)"}}}
+  beside: {equations: {inputs: {u: 0}, states: {x: 1, v: 0}, derivatives: {x: v, v: "-x + 0.1*u"}, outputs: {x: x}}}
+  lag: {equations: {inputs: {u: 0, x: 0}, states: {z: 0}, derivatives: {z: "2*(u - z) + 0.1*x"}, outputs: {z: z}}}
+connections: [{connect: stairs.y -> lag.u, delay: 0.384}, beside.x -> lag.x, lag.z -> beside.u]
+"""
+        model = self.model(text)
+        done = execute("export-fmu", model, "stairs", "-o", self.folder / "stairs.fmu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        options = ("-cosim_adapt", "predictor", "-cosim_output_interval", 0.0373)
+        exact = simulate(model, "-cosim_accuracy", 1e-7, *options[2:])
+        other = re.sub("stairs: .*", "stairs: {fmu: stairs.fmu}", text)
+        found = simulate(self.model(other), *options, jumps=True)
+        self.assertLess(np.max(np.abs(found.outputs["lag.z"] - exact.outputs["lag.z"])), 1e-4)
+
     def test_another_start(self):
         """Behind a delay a signal rises from exactly nothing, and steeply, wherever times are rounded."""
         ends = []
@@ -130,9 +175,89 @@ connections: [ca.p -> far.u]
         self.assertEqual(done.returncode, 0, done.stderr)
         for beside in (part, "{fmu: beside.fmu}"):
             found = simulate(self.model(self.MODEL.replace("PART", beside)))
-            exact = 0.4 * (1.69 - 0.677) / (0.654 + 1.36) * np.exp(-found.time * (
-                1.69 - 0.654 * (1.69 - 0.677) / (0.654 + 1.36)))
+            exact = self.exact(found.time)
             self.assertLess(np.max(np.abs(found.outputs["force.value"] - exact)), 1e-4 * exact[0])
+
+    def exact(self, time):
+        return 0.4 * (1.69 - 0.677) / (0.654 + 1.36) * np.exp(-time * (
+            1.69 - 0.654 * (1.69 - 0.677) / (0.654 + 1.36)))
+
+    def test_rows_behind_new_starts(self):
+        """Inside of the first macro-step, too, where hidden constraints tell no slope."""
+        model = self.model(self.MODEL.replace("PART", "{equations: {outputs: {y: '(t > 0.2035 ? 1 : 0)'}}}"))
+        for kind in ("jfm", "missiles"):
+            found = simulate(model, "-cosim_type", kind, "-cosim_step", 0.01, "-cosim_output_interval", 0.001)
+            exact = self.exact(found.time)
+            self.assertLess(np.max(np.abs(found.outputs["force.value"] - exact)), 1e-4 * exact[0])
+
+    def test_layer_in_a_delay(self):
+        """What lies in a layer says nothing of the unknown, and the estimate is there."""
+        part = "{equations: {inputs: {u: 0}, states: {f: 0}, derivatives: {f: 2e4*(u - f)}, outputs: {f: f}}}"
+        text = self.MODEL.replace("PART", part).replace("{u: 0}, states: {x: 0}", "{u: 0, w: 0}, states: {x: 0}")
+        text = text.replace("connections: [",
+                            "connections: [ca.p -> beside.u, {connect: beside.f -> far.w, delay: 0.1}, ")
+        found = simulate(self.model(text))
+        exact = self.exact(found.time)
+        self.assertLess(np.max(np.abs(found.outputs["force.value"] - exact)), 1e-4 * exact[0])
+        self.assertRegex(found.stdout, r"accuracy .*estimated error")
+
+
+class EventsOfRounding(ModelTest):
+    """In an algebraic loop a relation changes back and forth within what its solution leaves; over macro-steps of as
+    little the unknown of a constraint of index 2 would follow from rounding."""
+    MODEL = """
+experiment: {start: 0, stop: 1}
+subsystems:
+  s0: {equations: {inputs: {u0: 0}, outputs: {y: "(-0.667)*sin(u0) + 0.469*sin(1.28*t)"}}}
+  s1: {equations: {inputs: {u0: 0, u1: 0}, outputs: {y: "(0.234)*u0 + (-0.331)*tanh(u1) + 0.765*sin(2.62*t)"}}}
+  s2: {equations: {inputs: {u0: 0}, outputs: {y: "(0.687)*u0/(1 + u0^2) + 0.75*sin(0.738*t)"}}}
+  s3: {equations: {inputs: {u0: 0}, states: {x: -0.758}, derivatives: {x: "1.32*(floor(3*u0)/4 - x)"}, outputs: {y: x}}}
+  ca: {equations: {inputs: {l: 0, u0: 0}, states: {x: 0.4}, derivatives: {x: "-2.03*x - 0.574*tanh(u0) + 0.916*l"}, outputs: {p: x}}}
+  cb: {equations: {inputs: {l: 0, u0: 0}, states: {x: 0.4}, derivatives: {x: "-2.22*x + 0.326*u0/(1 + u0^2) - 1.61*l"}, outputs: {p: x}}}
+connections: [s3.y -> s0.u0, cb.p -> s1.u0, s0.y -> s1.u1, s1.y -> s2.u0, s2.y -> s3.u0,
+              {connect: s2.y -> ca.u0, delay: 0.105}, ca.p -> cb.u0]
+constraints: [{unknown: force, equation: ca.p - cb.p, feeds: {ca.l: 1, cb.l: 1}}]
+"""
+
+    def test_force(self):
+        model = self.model(self.MODEL)
+        fmu = self.folder / "s3.fmu"
+        done = execute("export-fmu", model, "s3", "-o", fmu)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = "\n".join("  s3: {fmu: s3.fmu}" if line.startswith("  s3:") else line
+                         for line in self.MODEL.splitlines())
+        values = []
+        for written, step in ((self.MODEL, 0.01), (text, 0.01), (self.MODEL, 0.001)):
+            found = simulate(self.model(written), "-cosim_step", step, "-cosim_output_interval", 0.0317)
+            self.assertNotIn("NOT REACHED", found.stdout)
+            values.append(found.outputs["force.value"])
+        for value in values:
+            self.assertLess(np.max(np.abs(value - values[2])), 1e-3 * np.ptp(values[2]))
+
+
+class Singular(ModelTest):
+    """A matrix that has no factors is a macro-step that fails, on every rank."""
+    MODEL = """
+experiment: {stop: 1}
+subsystems:
+  ca: {equations: {inputs: {l: 0}, states: {x: 0.4}, derivatives: {x: '-1.69*x + 0.654*l*(t > 0.5 ? 0 : 1)'}, outputs: {p: x}}}
+  cb: {equations: {inputs: {l: 0}, states: {x: 0.4}, derivatives: {x: '-0.677*x - 1.36*l*(t > 0.5 ? 0 : 1)'}, outputs: {p: x}}}
+constraints: [{unknown: force, equation: ca.p - cb.p, feeds: {ca.l: 1, cb.l: 1}}]
+"""
+
+    def test_told_with_its_time(self):
+        """Nothing holds the constraint from 0.5 s on."""
+        model = self.model(self.MODEL)
+        for ranks in (1, 2):
+            for options, says in (((), "the equation of a constraint does not answer"),
+                                  (("-cosim_adapt", "iteration"), "the smallest"),
+                                  (("-cosim_type", "missiles"), "the linear system of MISSILES could not be solved")):
+                done = execute("run", model, *options, ranks=ranks)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                lines = [line for line in done.stderr.splitlines() if "error:" in line]
+                self.assertEqual(len(lines), 1, done.stderr)
+                self.assertIn("t = 0.5 s", lines[0])
+                self.assertIn(says, lines[0])
 
 
 if __name__ == "__main__":

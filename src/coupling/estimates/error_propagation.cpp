@@ -33,8 +33,7 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
       looks_between_(closely && !constraints_.any_indirect() &&
-                     ((rows && subsystems.network().has_feedthrough()) ||
-                      subsystems.network().has_loops() || constraints_.any())),
+                     (rows || subsystems.network().has_loops() || constraints_.any())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
       exact_(subsystems.n_outputs()),
@@ -47,7 +46,9 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
   any_late_ =
       agree_on_largest(subsystems.comm(), std::ranges::any_of(subsystems.all(), late) ? 1 : 0) != 0;
   // What is kept does not depend on where rows are asked for.
-  if (consistent || looks_between_ || any_late_ || subsystems.network().has_feedthrough()) {
+  const Network& network = subsystems.network();
+  if (consistent || (looks_between_ && constraints_.any()) || any_late_ ||
+      network.has_feedthrough()) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
   }
   subsystems.exchange(outputs_, fed_by_zero_);
@@ -137,9 +138,14 @@ void ErrorPropagation::Part::pass_mean(Archive& archive) {
 /// Inputs that are the same over several macro-steps would let what couples subsystems relax by
 /// e^z - 1, where it does by z, z being how far these relax by themselves.
 bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
+  return single_step_ || !is_fast(part, h);
+}
+
+/// Beside an interval.
+bool ErrorPropagation::is_fast(const Part& part, double h) {
   constexpr double about_the_same = 0.7;
   const auto n = static_cast<double>(part.a.rows());
-  return single_step_ || -CarriedErrors::gamma * h * part.a.trace() <= about_the_same * n;
+  return -CarriedErrors::gamma * h * part.a.trace() > about_the_same * n;
 }
 
 void ErrorPropagation::factorize(Part& part, double h) const {
@@ -187,7 +193,18 @@ void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system)
   if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
 }
 
-void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
+/// K = D: what comes about at once. An indirect constraint says nothing of its unknown there.
+void ErrorPropagation::assemble_direct() {
+  put_gains(&Part::d, *direct_);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    if (subsystems_.own(k).description().constraint != ConstraintKind::indirect) continue;
+    for (std::size_t i = 0; i < direct_->gains().inputs(k).size(); ++i)
+      direct_->gains().at(k, constraint_corrected, i) = 0.0;
+  }
+  direct_->assemble();
+}
+
+void ErrorPropagation::put_gains(LinearMap Part::*gain, InputSystem& system) {
   match_entries(gain, system);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const LinearMap& map = parts_[k].*gain;
@@ -202,7 +219,6 @@ void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
       }
     }
   }
-  system.assemble();
 }
 
 /// fed_ = P outputs_, without the offsets of units.
@@ -359,15 +375,16 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   }
   steady_ = worst < renewed;
   if (worst != same) {
-    if (!carried_) assemble(&Part::gain, over_interval_);
-    if (direct_) {
-      assemble(&Part::d, *direct_);
+    if (!carried_) {
+      put_gains(&Part::gain, over_interval_);
+      over_interval_.assemble();
     }
+    if (direct_) assemble_direct();
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
   hold(disturbance);
   pass_through(disturbance);
-  if (!look_between(disturbance)) return false;
+  if (!look_between(disturbance, h)) return false;
   for (Part& part : parts_) {
     part.x_begin = part.x;
     part.u_begin = part.u;
@@ -430,10 +447,10 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   return true;
 }
 
-/// By means, in which what states inside are wrong by cancels: what cubics and quintics miss,
-/// s^2 (1 - s)^2 and s^3 (1 - s)^3, is at most 1.9 and 2.2 times its mean, what held values miss
-/// twice.
-bool ErrorPropagation::look_between(const Disturbance& disturbance) {
+/// By means, in which what states inside are wrong by cancels, but of those that are fast beside
+/// the interval, which pass inputs on: what cubics and quintics miss, s^2 (1 - s)^2 and s^3 (1 -
+/// s)^3, is at most 1.9 and 2.2 times its mean, what held values miss twice.
+bool ErrorPropagation::look_between(const Disturbance& disturbance, double h) {
   constexpr double over_mean = 2.0;
   if (!looks_between_) return true;
   missed_.assign(disturbance.largest_seen.begin(), disturbance.largest_seen.end());
@@ -442,18 +459,27 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance) {
     const bool larger = disturbance.unseen[j] > 0.0 && std::abs(mean) > std::abs(missed_[j]);
     missed_[j] = over_mean * (larger ? mean : missed_[j]);
   }
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.setZero(index(subsystems_.outputs_of(k).size()));
-    write_outputs(k);
-  }
-  if (!solve(*direct_, missed_)) return false;
+  if (!solve_between()) return false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const std::size_t first = subsystems_.outputs_of(k).first;
-    parts_[k].d.set_product(parts_[k].u, parts_[k].y);
+    const LinearMap& passed = is_fast(parts_[k], h) ? parts_[k].gain : parts_[k].d;
+    passed.set_product(parts_[k].u, parts_[k].y);
     for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o)
       between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y[o]);
   }
   return true;
+}
+
+/// e of all inputs, with what comes about at once where anything does.
+bool ErrorPropagation::solve_between() {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    part.y.setZero(index(subsystems_.outputs_of(k).size()));
+    write_outputs(k);
+    for (std::size_t c = 0; c < part.connected.size(); ++c)
+      part.u[index(c)] = missed_[part.connected.first + c];
+  }
+  return !direct_ || solve(*direct_, missed_);
 }
 
 /// To what is put out late: a layer passes what is direct at once, and a delay as what it was.

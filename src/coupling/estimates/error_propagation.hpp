@@ -40,7 +40,7 @@ class ErrorPropagation {
   /// `closely`: by the mean linearisation and with e where it is, as far as two stages can; else by
   /// the linearisation at the end and the mean of e, which errs on the large side.
   /// `carried`: the coupling carries errors of states itself (CarriesErrors).
-  /// `rows`: what outputs with feedthrough are wrong by inside counts without loops, too.
+  /// `rows`: what outputs that pass inputs on are wrong by inside counts without loops, too.
   ErrorPropagation(RankNetwork& subsystems, bool consistent, bool closely, bool carried, bool rows);
 
   /// When what a macro-step leaves in the states has come about: in micro-steps on the way, or, as
@@ -87,7 +87,8 @@ class ErrorPropagation {
   std::span<const Sample> outputs() const { return outputs_; }
 
   /// By how much more those of algebraic loops and constraints are wrong between communication
-  /// points, where these are not solved: the largest |D e|, e = (I - P D)^-1 (u - P y).
+  /// points, where these are not solved: the largest |D e|, e = (I - P D)^-1 (u - P y), of who is
+  /// fast beside the interval |K e|.
   std::span<const double> between() const { return between_; }
 
   /// Of outputs whose error is far beyond what they have been, `astray`: those that what feeds
@@ -157,9 +158,11 @@ class ErrorPropagation {
   void take_matrices(std::size_t k, const Matrix& a, const Matrix& c, const Matrix& by_all,
                      const Matrix& out_by_all);
   State linearize_all(const CommunicationPoint& point, double h);
+  static bool is_fast(const Part& part, double h);
   bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;
-  void assemble(LinearMap Part::*gain, InputSystem& system);
+  void put_gains(LinearMap Part::*gain, InputSystem& system);
+  void assemble_direct();
   void match_entries(LinearMap Part::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
   void hold(const Disturbance& disturbance);
@@ -176,7 +179,8 @@ class ErrorPropagation {
                         std::span<const LinearMap> of_risen, std::span<int> astray) const;
   bool solve(InputSystem& system, std::span<const double> disturbance);
   bool find_inputs_at_end(const Disturbance& disturbance);
-  bool look_between(const Disturbance& disturbance);
+  bool look_between(const Disturbance& disturbance, double h);
+  bool solve_between();
   bool pass_layers(const Disturbance& disturbance);
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
@@ -201,7 +205,7 @@ class ErrorPropagation {
   ConstraintRows constraints_;
   InputSystem over_interval_;  ///< K = Part::gain
   bool consistent_, looks_between_;
-  std::optional<InputSystem> direct_;  ///< K = D, of loops and constraints, too
+  std::optional<InputSystem> direct_;  ///< K = D, of loops and direct constraints, too
   std::vector<Part> parts_;
   std::vector<double> first_stage_, second_stage_, missed_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;

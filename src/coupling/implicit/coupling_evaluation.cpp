@@ -56,8 +56,9 @@ void CouplingEvaluation::hold(std::size_t j) {
   const CommunicationPoint& point = *attempt_.point;
   const Sample& end = attempt_.trial->inputs[i];
   attempt_.trial->polynomials[i] =
-      joins_.afresh(j) ? from_end(hold_, end, attempt_.h())
-                       : from_guess(hold_, point.inputs[i], end, attempt_.h(), point.slopes_known);
+      joins_.afresh(j)
+          ? from_end(hold_, end, attempt_.h())
+          : from_guess(hold_, point.inputs[i], end, attempt_.h(), joins_.has_slope(j, point));
 }
 
 /// All inputs from their end values, all subsystems at the beginning of the macro-step. End values

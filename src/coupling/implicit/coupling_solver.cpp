@@ -145,12 +145,18 @@ PetscErrorCode CouplingSolver::form_function(SNES, Vec v, Vec f, void* self) {
 PetscErrorCode CouplingSolver::form_jacobian(SNES snes, Vec v, Mat a, Mat p, void* self) {
   auto& solver = *static_cast<CouplingSolver*>(self);
   return solver.guard_.run(PetscErrorCode(PETSC_ERR_LIB), [&]() -> PetscErrorCode {
-    if (!solver.jacobian_.update(v)) {
-      PetscCall(SNESSetJacobianDomainError(snes));
-    }
+    const bool there = solver.jacobian_.update(v);
     if (a != p) {
       PetscCall(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
+    }
+    KSP ksp = nullptr;
+    PetscCall(SNESGetKSP(snes, &ksp));
+    solver.singular_ = there && !set_up(ksp, a, p);
+    if (!there || solver.singular_) {
+      if (std::getenv("DBG")) MatView(p, nullptr);
+      solver.jacobian_.forget();
+      PetscCall(SNESSetJacobianDomainError(snes));
     }
     return 0;
   });
@@ -208,14 +214,10 @@ void CouplingSolver::forget_updates() {
   }
 }
 
-/// Whether it had been an iterative one by default, which is direct from here on.
-bool CouplingSolver::linear_solver_fails() {
+bool CouplingSolver::linear_solver_fails() const {
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
-  KSP ksp = nullptr;
   petsc(SNESGetConvergedReason(snes_, &reason));
-  petsc(SNESGetKSP(snes_, &ksp));
-  return reason == SNES_DIVERGED_LINEAR_SOLVE &&
-         goes_over_to_direct(ksp, jacobian_.matrix(), linear_options);
+  return reason == SNES_DIVERGED_LINEAR_SOLVE;
 }
 
 void CouplingSolver::iterate(CouplingReport& report) {
@@ -229,11 +231,17 @@ void CouplingSolver::iterate(CouplingReport& report) {
 
 void CouplingSolver::solve(CouplingReport& report) {
   forget_updates();
+  singular_ = false;
   guess_is_evaluated_ = true;
   iterate(report);
   guess_is_evaluated_ = false;
-  if (linear_solver_fails()) {
+  KSP ksp = nullptr;
+  petsc(SNESGetKSP(snes_, &ksp));
+  if (linear_solver_fails() && goes_over_to_direct(ksp, jacobian_.matrix(), linear_options)) {
     iterate(report);
+  }
+  if (linear_solver_fails()) {
+    forget_factors(ksp, jacobian_.matrix(), jacobian_.matrix());
   }
   accept();
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
@@ -259,6 +267,13 @@ std::string CouplingSolver::describe(const CouplingReport& report,
   const bool diverged =
       reason == SNES_DIVERGED_DTOL || reason == SNES_DIVERGED_FNORM_NAN || last_norm > first_norm_;
   std::ostringstream how;
+  if (singular_) {
+    how << "the coupling's matrix is singular, as where the equation of a constraint does not "
+           "answer "
+           "to its unknown ("
+        << progress << ")";
+    return how.str();
+  }
   how << (is_fixed_point() ? "the fixed point" : type)
       << (diverged ? " diverges" : " does not converge") << " (" << SNESConvergedReasons[reason]
       << ", " << report.iterations << " iterations, " << progress << ")";

@@ -42,7 +42,7 @@ class CouplingSolver {
   void set_from_options();
   void choose_linear_solver();
   void finish_linear_solver();
-  bool linear_solver_fails();
+  bool linear_solver_fails() const;
   void choose_differencing(double output_noise);
   void refuse_unsuitable() const;
   void look_at_type();
@@ -59,6 +59,7 @@ class CouplingSolver {
   CallbackGuard guard_;
   bool quasi_newton_ = false;
   bool watched_ = false;
+  bool singular_ = false;            ///< the Jacobian, in the last solve
   bool guess_is_evaluated_ = false;  ///< SNES's first function evaluation has been made already
   double first_norm_ = 0.0;
   SnesHandle snes_;

@@ -99,7 +99,7 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
     trial.polynomials[i] = joins_.afresh(j)
                                ? from_end(method_.hold, trial.inputs[i], step.size())
                                : from_guess(method_.hold, point.inputs[i], trial.inputs[i],
-                                            step.size(), point.slopes_known);
+                                            step.size(), joins_.has_slope(j, point));
   }
   const bool joined = point.last_step > 0.0 && !constraints_.any_indirect() &&
                       !joins_.any_layer() && report.evaluations == 0;

@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "coupling/points/touched_evaluation.hpp"
+#include "coupling/problem/constraint_rows.hpp"
 #include "support/agreement.hpp"
 
 namespace concord {
@@ -123,11 +124,15 @@ void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, W
   make_consistent(subsystems, consistent, wanted, point);
 }
 
-double slack_of(const MacroStep& step) {
-  constexpr double exactness = 1e-10;
+double share_of_instant(const RankNetwork& subsystems) {
+  constexpr double exact = 1e-10, of_indirect = 1e-7;
+  return ConstraintRows(subsystems).any_indirect() ? of_indirect : exact;
+}
+
+double slack_of(const MacroStep& step, double share_of_instant) {
   constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
   const double largest = std::max(std::abs(step.begin), std::abs(step.end));
-  return std::max(exactness * step.size(), rounding * largest);
+  return std::max(share_of_instant * step.size(), rounding * largest);
 }
 
 void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
@@ -135,7 +140,7 @@ void end_initialization(RankNetwork& subsystems, ConsistentInputs& consistent,
   if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
     return;
   }
-  settle(subsystems, consistent, slack_of(first), point);
+  settle(subsystems, consistent, slack_of(first, share_of_instant(subsystems)), point);
   subsystems.end_initialization(point.inputs);
   throw_failure(subsystems);
 }
@@ -145,7 +150,7 @@ void end_initialization_with_events(RankNetwork& subsystems, ConsistentInputs& c
   if (agree_on_largest(subsystems.comm(), subsystems.initializing() ? 1 : 0) == 0) {
     return;
   }
-  const double slack = slack_of(first);
+  const double slack = slack_of(first, share_of_instant(subsystems));
   auto& pass = subsystems.first_pass().emplace();
   pass.waiting = settle(subsystems, consistent, slack, point);
   pass.inputs = point.inputs;

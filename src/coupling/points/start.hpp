@@ -13,8 +13,12 @@ void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double st
 void start_consistently(RankNetwork& subsystems, ConsistentInputs& consistent, Wanted wanted,
                         const MacroStep& first, double stop, CommunicationPoint& point);
 
+/// What happens within this share of a macro-step of its end happens there. Over less than that the
+/// unknown of an indirect constraint would follow from what rounding leaves of its equation.
+double share_of_instant(const RankNetwork& subsystems);
+
 /// s: what happens within this time of the macro-step's end happens there.
-double slack_of(const MacroStep& step);
+double slack_of(const MacroStep& step, double share_of_instant);
 
 /// After start_subsystems: where subsystems are still finding their start values, they get the
 /// inputs that the network has for them, with what holds in the others, and end it. Throws

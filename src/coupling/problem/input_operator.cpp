@@ -132,6 +132,9 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
 /// KSPSolve's look at its options costs ten times a small interface's substitution.
 bool InputOperator::solve(Vec right_side, Vec unknown) {
   if (direct_ && std::exchange(set_up_, true)) {
+    if (!set_up(solver_, matrix_, matrix_)) {
+      return false;
+    }
     PC pc = nullptr;
     PCFailedReason failed = PC_NOERROR;
     petsc(KSPGetPC(solver_, &pc));

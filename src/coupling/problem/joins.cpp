@@ -28,6 +28,12 @@ void Joins::begin() {
   any_layer_ = false;
 }
 
+bool Joins::has_slope(std::size_t j, const CommunicationPoint& point) const {
+  const bool anew = point.last_step == 0.0;
+  return point.slopes_known &&
+         !(anew && std::ranges::binary_search(constraints_.indirect_unknowns(), j));
+}
+
 /// At t_N. Cubics don't ask outputs for curvatures: the polynomial of the macro-step before tells.
 /// It does not where something has happened since, where it is a line, as behind a layer, or where
 /// it has left and come back to its end by a slope that is not resolved: what is left of a stiff

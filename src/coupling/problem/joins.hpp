@@ -28,6 +28,10 @@ class Joins {
   /// The same on this rank, without a decision.
   bool sees_layer(const CommunicationPoint& point, std::span<const Sample> ends, double h) const;
 
+  /// Whether input j had a slope at t_N: what an indirect constraint's unknown was behind a new
+  /// start follows from hidden constraints (HiddenConstraints), which say nothing of its slope.
+  bool has_slope(std::size_t j, const CommunicationPoint& point) const;
+
   bool afresh(std::size_t j) const { return afresh_[j] != 0; }
   std::span<const char> afresh() const { return afresh_; }
   bool any_layer() const { return any_layer_; }  ///< on any rank

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "coupling/problem/elimination.hpp"
+#include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 
@@ -106,6 +107,20 @@ bool is_of_type(T object, const char* type) {
   return is == PETSC_TRUE;
 }
 
+/// What factorises by KLU, on this rank; null: nothing does.
+PC klu_of(KSP ksp) {
+  PC pc = preconditioner_of(ksp);
+  if (is_of_type(pc, PCREDUNDANT)) {
+    petsc(PCRedundantGetKSP(pc, &ksp));
+    pc = preconditioner_of(ksp);
+  }
+  MatSolverType with = nullptr;
+  if (is_of_type(pc, PCLU)) {
+    petsc(PCFactorGetMatSolverType(pc, &with));
+  }
+  return with != nullptr && std::string(with) == MATSOLVERKLU ? pc : nullptr;
+}
+
 /// Monitors, viewers and reasons that are printed choose nothing.
 bool only_shows(const std::string& option) {
   const auto has = [&](const char* word) { return option.find(word) != option.npos; };
@@ -169,12 +184,33 @@ void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
   }
 }
 
+bool set_up(KSP ksp, Mat matrix, Mat near) {
+  if (klu_of(ksp) == nullptr) {
+    return true;
+  }
+  petsc(KSPSetOperators(ksp, matrix, near));
+  const PetscErrorCode code = KSPSetUp(ksp);
+  const bool singular = code == PETSC_ERR_LIB;
+  petsc(singular ? PetscErrorCode(0) : code);
+  MPI_Comm comm = MPI_COMM_NULL;
+  petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(ksp), &comm));
+  if (agree_on_largest(comm, singular ? 1 : 0) == 0) {
+    return true;
+  }
+  forget_factors(ksp, matrix, near);
+  return false;
+}
+
+void forget_factors(KSP ksp, Mat matrix, Mat near) {
+  petsc(KSPReset(ksp));
+  petsc(KSPSetOperators(ksp, matrix, near));
+}
+
 bool goes_over_to_direct(KSP ksp, Mat matrix, const std::optional<SolverOptions>& options) {
   if (!iterates_by_default(ksp, options)) {
     return false;
   }
-  petsc(KSPReset(ksp));
-  petsc(KSPSetOperators(ksp, matrix, matrix));
+  forget_factors(ksp, matrix, matrix);
   if (ranks_that_share(matrix) == 1) {
     factorise_alone(ksp, matrix);
   } else {
@@ -222,16 +258,7 @@ void view_elimination(Mat matrix) {
 }
 
 void make_viewable(KSP ksp) {
-  PC pc = preconditioner_of(ksp);
-  if (is_of_type(pc, PCREDUNDANT)) {
-    petsc(PCRedundantGetKSP(pc, &ksp));
-    pc = preconditioner_of(ksp);
-  }
-  MatSolverType with = nullptr;
-  if (is_of_type(pc, PCLU)) {
-    petsc(PCFactorGetMatSolverType(pc, &with));
-  }
-  if (with != nullptr && std::string(with) == MATSOLVERKLU) {
+  if (PC pc = klu_of(ksp)) {
     Mat matrix = nullptr, near = nullptr;
     petsc(PCGetOperators(pc, &matrix, &near));
     petsc(PetscObjectReference(reinterpret_cast<PetscObject>(matrix)));
@@ -256,15 +283,21 @@ void begin_view(KSP ksp, Mat matrix) {
 
 bool solve(KSP ksp, Mat matrix, Vec right_side, Vec unknown,
            const std::optional<SolverOptions>& options) {
+  if (!set_up(ksp, matrix, matrix)) {
+    return false;
+  }
   petsc(KSPSolve(ksp, right_side, unknown));
   if (has_converged(ksp)) {
     return true;
   }
-  if (!goes_over_to_direct(ksp, matrix, options)) {
-    return false;
+  if (goes_over_to_direct(ksp, matrix, options)) {
+    petsc(KSPSolve(ksp, right_side, unknown));
+    if (has_converged(ksp)) {
+      return true;
+    }
   }
-  petsc(KSPSolve(ksp, right_side, unknown));
-  return has_converged(ksp);
+  forget_factors(ksp, matrix, matrix);
+  return false;
 }
 
 }  // namespace concord

@@ -34,6 +34,15 @@ void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
 /// chosen others. Collective.
 void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options = std::nullopt);
 
+/// Before a solve: factors of KLU, which tells of a singular matrix by an error of PETSc's, where
+/// others tell of it by the reason why they have not converged. False, on every rank alike, where
+/// there are none. Collective.
+bool set_up(KSP ksp, Mat matrix, Mat near);
+
+/// After a solve that failed: PETSc 3.18 takes no other matrix where MUMPS has found one singular.
+/// Collective.
+void forget_factors(KSP ksp, Mat matrix, Mat near);
+
 /// After a solve that failed: whether the iteration was a default, which did not suit; the next
 /// solve is a factorisation. Collective.
 bool goes_over_to_direct(KSP ksp, Mat matrix,

@@ -41,7 +41,10 @@ class DelaySubsystem : public Subsystem {
   }
 
   /// u need not continue what it was.
-  void enter(const SmoothInterval& /*interval*/) override { fresh_from_ = now_.point.sum; }
+  void enter(const SmoothInterval& /*interval*/) override {
+    fresh_from_ = now_.point.sum;
+    past_.end_by_event();
+  }
 
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity /*continuity*/, Wanted /*wanted*/,

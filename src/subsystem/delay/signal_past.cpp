@@ -38,6 +38,22 @@ void SignalPast::append(double begin, double h, const Polynomial& polynomial, bo
                      fresh ? (pieces() == 0 ? unseen : joints) : jumps, size});
 }
 
+void SignalPast::end_by_event() {
+  constexpr double hardly_any = 1e-5, steeper = 1e3;
+  if (pieces() == 0) return;
+  Piece& last = pieces_.back();
+  const double elapsed = last.begin + last.h, left = last.polynomial(0.0);
+  const double change = std::abs(last.polynomial(last.h) - left);
+  double slope = last.size / elapsed;
+  if (pieces() > 1) {
+    const Piece& before = pieces_[pieces_.size() - 2];
+    slope += std::abs(before.polynomial.derivative(before.h));
+  }
+  if (last.h < hardly_any * elapsed && change > noise * last.size &&
+      change > steeper * slope * last.h)
+    last.polynomial = Polynomial{.c = {left}};
+}
+
 /// Half of the longest is left with each macro-step, so that it follows a change to shorter ones.
 SignalPast::Spans SignalPast::spans_with(double h) const {
   const Piece& last = pieces_.back();

@@ -39,6 +39,11 @@ class SignalPast {
   /// it follows an event, the start being one.
   void append(double begin, double h, const Polynomial& polynomial, bool fresh);
 
+  /// Something has happened at the end of the last piece. Where that is hardly any time and far
+  /// steeper than the signal was, it is what became of a jump that nobody has told of, and the
+  /// signal breaks at its end.
+  void end_by_event();
+
   /// What ended before this point may go.
   void forget(double begin);
 

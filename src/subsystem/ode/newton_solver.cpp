@@ -13,6 +13,22 @@ namespace concord {
 using sundials_handle::made;
 using sundials_handle::require;
 
+namespace {
+
+/// What is singular where it is to be factorised may be regular over a shorter micro-step, and what
+/// is in the order of elimination that is kept, in another; SUNDIALS' KLU gives up, where its dense
+/// factors ask for a shorter one.
+int factorise(SUNLinearSolver solver, SUNMatrix matrix) {
+  int failure = SUNLinSolSetup_KLU(solver, matrix);
+  if (failure != SUNLS_SUCCESS) {
+    failure = SUNLinSol_KLUReInit(solver, matrix, SM_NNZ_S(matrix), SUNKLU_REINIT_PARTIAL);
+    failure = failure == SUNLS_SUCCESS ? SUNLinSolSetup_KLU(solver, matrix) : failure;
+  }
+  return failure == SUNLS_PACKAGE_FAIL_UNREC ? SUNLS_PACKAGE_FAIL_REC : failure;
+}
+
+}  // namespace
+
 NewtonSolver::NewtonSolver(const RightHandSide& rhs, N_Vector states, SUNContext context)
     : pattern_(rhs.model().state_pattern()) {
   const auto n = static_cast<sunindextype>(NV_LENGTH_S(states));
@@ -20,6 +36,7 @@ NewtonSolver::NewtonSolver(const RightHandSide& rhs, N_Vector states, SUNContext
     const auto count = static_cast<sunindextype>(pattern_->rows.size());
     matrix_.reset(made(SUNSparseMatrix(n, n, count, CSC_MAT, context)));
     solver_.reset(made(SUNLinSol_KLU(states, matrix_.get(), context)));
+    solver_->ops->setup = factorise;
   } else {
     pattern_.reset();
     matrix_.reset(made(SUNDenseMatrix(n, n, context)));

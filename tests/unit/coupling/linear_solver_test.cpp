@@ -123,5 +123,51 @@ TEST(ImplicitLinearSolver, GoesOverToFactorsWhereEverythingCouples) {
   EXPECT_EQ(tangle.iterations, 1);
 }
 
+/// [0 1; 1 3] many times over, without the one in row `empty`.
+MatHandle saddles(PetscInt pairs, PetscInt empty) {
+  MatHandle matrix;
+  PetscInt first = 0, last = 0;
+  petsc(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 2 * pairs, 2 * pairs, 2, nullptr,
+                     2, nullptr, matrix.out()));
+  petsc(MatGetOwnershipRange(matrix, &first, &last));
+  for (PetscInt row = first; row < last; ++row) {
+    const PetscInt other = row % 2 == 0 ? row + 1 : row - 1;
+    petsc(MatSetValue(matrix, row, row, row % 2 == 0 ? 0.0 : 3.0, INSERT_VALUES));
+    petsc(MatSetValue(matrix, row, other, row == empty ? 0.0 : 1.0, INSERT_VALUES));
+  }
+  petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+  return matrix;
+}
+
+/// A row without entries cannot be solved for, which every rank says, again and again until the
+/// matrix is another; KLU's and MUMPS' sizes.
+TEST(ImplicitLinearSolver, SaysThatAMatrixIsSingular) {
+  for (const PetscInt pairs : {20, 400}) {
+    const MatHandle regular = saddles(pairs, -1), singular = saddles(pairs, 8),
+                    changing = saddles(pairs, 8);
+    VecHandle exact, right_side, unknown;
+    petsc(MatCreateVecs(regular, exact.out(), right_side.out()));
+    petsc(VecDuplicate(exact, unknown.out()));
+    petsc(VecSet(exact, 0.5));
+    petsc(MatMult(regular, exact, right_side));
+    const KspHandle ksp = linear_solver(changing, Diagonal::with_zeros);
+    for (const Mat now :
+         {Mat(regular), Mat(singular), Mat(singular), Mat(regular), Mat(singular)}) {
+      petsc(MatCopy(now, changing, SAME_NONZERO_PATTERN));
+      const bool possible = now == Mat(regular);
+      for (int again = 0; again < 2; ++again) {
+        EXPECT_EQ(solve(ksp, changing, right_side, unknown), possible);
+      }
+      if (possible) {
+        double error = 0.0;
+        petsc(VecAXPY(unknown, -1.0, exact));
+        petsc(VecNorm(unknown, NORM_INFINITY, &error));
+        EXPECT_LT(error, 1e-14);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace concord::testing

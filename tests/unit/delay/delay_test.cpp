@@ -105,6 +105,27 @@ TEST(SignalPast, KinksBesideShortMacroStepsAreBreaks) {
     }
 }
 
+/// What step control has made of a jump that nobody tells of is one again where an event ends it;
+/// what is as short and no steeper than the signal, or steep over some time, stays what it is.
+TEST(SignalPast, RampsOfJumpsAreBreaks) {
+  const auto past_of = [](double h, double change) {
+    SignalPast past;
+    past.start(1.0);
+    for (int i = 0; i < 10; ++i) past.append(0.1 * i, 0.1, {{1.0, 0.0, 0.0, 0.0}}, i == 0);
+    past.append(1.0, h, {{1.0, change / h, 0.0, 0.0}}, false);
+    past.end_by_event();
+    past.append(1.0 + h, 0.1, {{1.0 + change, 0.0, 0.0, 0.0}}, true);
+    return past;
+  };
+  const double h = 1e-8;
+  SignalPast jump = past_of(h, 0.3);
+  EXPECT_EQ(jump.next_break(0.5), 1.0 + h);
+  EXPECT_EQ(jump.at(1.0 + 0.5 * h, never, 1e-16).value, 1.0);
+  EXPECT_EQ(jump.at(1.0 + h, 1.0 + h, 1e-16).value, 1.3);
+  EXPECT_NEAR(past_of(h, 0.3 * h).at(1.0 + 0.5 * h, never, 1e-16).value, 1.0 + 0.15 * h, 1e-16);
+  EXPECT_NEAR(past_of(0.01, 0.3).at(1.005, never, 1e-16).value, 1.15, 1e-12);
+}
+
 /// What a hold makes jump between its pieces is no break.
 TEST(SignalPast, StairsOfAHoldAreNoBreaks) {
   SignalPast past;

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
+#include <nvector/nvector_serial.h>
+#include <sunmatrix/sunmatrix_sparse.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models.hpp"
+#include "subsystem/ode/newton_solver.hpp"
 
 namespace concord::testing {
 namespace {
@@ -127,6 +131,63 @@ TEST(Dirk, OrderIsFour) {
     return std::abs(s->states()[0] - 1.5 * std::exp(-2.0) - 0.5 * (std::sin(2.0) - std::cos(2.0)));
   };
   EXPECT_NEAR(std::log2(error(20) / error(40)), 4.0, 0.3);
+}
+
+/// x_i' = -x_i, many times, which the model knows.
+class Diagonal final : public OdeModel, public SparseModel {
+ public:
+  static constexpr std::size_t n = ColumnPattern::fewest_states;
+
+  OdeInterface interface() const override {
+    OdeInterface result;
+    for (std::size_t i = 0; i < n; ++i) result.states.push_back({"x" + std::to_string(i), "", 1.0});
+    return result;
+  }
+  void derivatives(double, Span x, Span, Out dxdt) override {
+    std::transform(x.begin(), x.end(), dxdt.begin(), [](double value) { return -value; });
+  }
+  void outputs(double, Span, Span, Out) override {}
+  std::shared_ptr<const ColumnPattern> state_pattern() const override {
+    auto pattern = std::make_shared<ColumnPattern>();
+    for (std::int64_t i = 0; i <= std::int64_t{n}; ++i) pattern->begins.push_back(i);
+    for (std::int64_t i = 0; i < std::int64_t{n}; ++i) pattern->rows.push_back(i);
+    return pattern;
+  }
+  void state_entries(double, Span, Span, Out entries) override {
+    std::fill(entries.begin(), entries.end(), -1.0);
+  }
+  std::shared_ptr<const LinearPattern> linear_pattern() const override { return nullptr; }
+  void linear_entries(double, Span, Span, const Jacobians&) override {}
+};
+
+/// A shorter micro-step may have factors: no reason to give up, with sparse ones as with dense
+/// ones.
+TEST(SparseFactors, AskForAShorterMicroStepWhereTheyAreNotThere) {
+  SUNContext native = nullptr;
+  ASSERT_EQ(SUNContext_Create(nullptr, &native), 0);
+  const sundials_handle::Context context(native);
+  constexpr auto n = static_cast<sunindextype>(Diagonal::n);
+  const sundials_handle::Vector b(N_VNew_Serial(n, context.get())), x(N_VClone(b.get()));
+  const auto description = describe_ode("s", "native", Diagonal().interface());
+  CheckedModel model(std::make_unique<Diagonal>(), description);
+  RightHandSide rhs(model, Tolerance{});
+  NewtonSolver solver(rhs, b.get(), context.get());
+  std::vector<double> at(Diagonal::n, 1.0), f(Diagonal::n, -1.0);
+  rhs.begin_step({0.0, 1.0}, {});
+  N_VConst(3.0, b.get());
+  for (const double pivot : {-1.0, 0.0, 0.0, -1.0, 0.0, -2.0}) {
+    ASSERT_EQ(solver.fill(rhs, 0.0, at, f, solver.matrix()), 0);
+    SM_DATA_S(solver.matrix())[7] = pivot;
+    const int failure = SUNLinSolSetup(solver.native(), solver.matrix());
+    if (pivot == 0.0) {
+      EXPECT_GT(failure, 0);
+      continue;
+    }
+    ASSERT_EQ(failure, 0);
+    ASSERT_EQ(SUNLinSolSolve(solver.native(), solver.matrix(), x.get(), b.get(), 0.0), 0);
+    EXPECT_EQ(NV_Ith_S(x.get(), 6), -3.0);
+    EXPECT_EQ(NV_Ith_S(x.get(), 7), 3.0 / pivot);
+  }
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
+
+#include "concord/archive.hpp"
 
 namespace concord {
 namespace {
@@ -153,6 +156,38 @@ TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
   EXPECT_LE(size_of(steps), tried * (1.0 + 1e-12));
   steps.accept(1e-6, 1);
   EXPECT_GT(size_of(steps), 1.5 * tried);
+}
+
+/// What goes on from an archive takes the same macro-steps, through rejections, a new start, known
+/// ends and times that are added, as what was not interrupted.
+TEST(ErrorControlledSteps, GoOnFromAnArchive) {
+  const std::vector<double> events{2.5};
+  for (int interrupted = 0; interrupted < 40; ++interrupted) {
+    auto whole = std::make_unique<ErrorControlledSteps>(wide, 0.1, events);
+    auto other = std::make_unique<ErrorControlledSteps>(wide, 0.1, events);
+    for (int n = 0; n < 40 && !whole->finished(); ++n) {
+      if (n == interrupted) {
+        Archive written;
+        other->io(written);
+        other = std::make_unique<ErrorControlledSteps>(wide, 0.7, events);
+        Archive read(written.bytes());
+        other->io(read);
+        ASSERT_TRUE(read.at_end());
+      }
+      for (ErrorControlledSteps* steps : {whole.get(), other.get()}) {
+        if (n == 3) steps->stop_over(steps->propose().begin + 0.03);
+        if (n == 5) steps->end_by(steps->propose().begin + 0.02);
+        if (n == 12) steps->begin_anew(1e-3);
+        if (n % 4 == 1) steps->reject(7.0, 2);
+        if (n % 7 != 3) steps->accept(0.2 + 0.1 * (n % 5), 2);
+      }
+      const auto a = whole->propose(), b = other->propose();
+      ASSERT_EQ(a.begin, b.begin) << interrupted << ' ' << n;
+      ASSERT_EQ(a.end, b.end);
+      ASSERT_EQ(a.size, b.size);
+      ASSERT_EQ(whole->stalls(), other->stalls());
+    }
+  }
 }
 
 }  // namespace
