@@ -30,7 +30,6 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       carried_(carried),
       small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
       looks_between_(closely && !constraints_.any_indirect() &&
                      ((rows && subsystems.network().has_feedthrough()) ||
@@ -43,52 +42,77 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
+  const std::vector<char> sparse_ones = sparse_parts(subsystems);
+  if (!carried) over_interval_.emplace(subsystems, constraints_, 1, estimate_options, sparse_ones);
   const auto late = [&](std::size_t k) { return subsystems.own(k).description().kind == "delay"; };
   any_late_ =
       agree_on_largest(subsystems.comm(), std::ranges::any_of(subsystems.all(), late) ? 1 : 0) != 0;
   // What is kept does not depend on where rows are asked for.
   if (consistent || looks_between_ || any_late_ || subsystems.network().has_feedthrough()) {
-    direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
+    direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_ones);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
   for (std::size_t i = 0; i < fed_.size(); ++i)
     per_output_[i] = fed_[i].value - fed_by_zero_[i].value;
+  const auto nothing = std::make_shared<Spread>();
+  const auto none = std::make_shared<const Linearization>();
   std::size_t first = 0, first_held = 0;
   const auto& held = subsystems.held_inputs();
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const auto n = index(subsystems.states_of(k).size());
+    Part& part = parts_[k];
     std::size_t last_held = first_held;
     while (last_held < held.size() && held[last_held] < subsystems.inputs_of(k).last) ++last_held;
-    parts_[k].held = {first_held, last_held};
-    parts_[k].u_held.setZero(index(last_held - first_held));
+    part.held = {first_held, last_held};
     first_held = last_held;
-    parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
-    first = parts_[k].connected.last;
-    parts_[k].x.setZero(n);
-    parts_[k].x_begin.setZero(n);
-    parts_[k].integrated.setZero(n);
-    parts_[k].left_at_end.setZero(n);
-    parts_[k].target.setZero(n);
-    parts_[k].stage.setZero(n);
-    parts_[k].u.setZero(index(parts_[k].connected.size()));
-    parts_[k].u_begin = parts_[k].u;
-    parts_[k].teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
-    if (over_interval_.gains().is_sparse(k)) {
-      parts_[k].sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
-      parts_[k].pattern = parts_[k].sparse->linear_pattern();
+    std::size_t last = first;
+    const auto& connected = subsystems.connected_inputs();
+    while (last < connected.size() && connected[last] < subsystems.inputs_of(k).last) ++last;
+    part.connected = {first, last};
+    first = last;
+    part.spread = nothing;
+    part.newest = none;
+    part.teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
+    if (sparse_ones[k] != 0) {
+      part.sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+      part.pattern = part.sparse->linear_pattern();
     }
-    parts_[k].discrete.setZero(
-        parts_[k].teller != nullptr ? index(parts_[k].teller->discrete_count()) : 0);
-    parts_[k].f_discrete.setZero(n);
-    parts_[k].g_discrete.setZero(index(subsystems.outputs_of(k).size()));
+    if (part.teller != nullptr) part.discrete.setZero(index(part.teller->discrete_count()));
   }
+  lay_columns();
   const auto tells = [](const Part& part) { return part.teller != nullptr; };
   const int any = std::ranges::any_of(parts_, tells) ? 1 : 0;
   any_teller_ = agree_on_largest(subsystems.comm(), any) != 0;
   const auto sparse = [](const Part& part) { return part.sparse != nullptr; };
   any_sparse_ =
       agree_on_largest(subsystems.comm(), std::ranges::any_of(parts_, sparse) ? 1 : 0) != 0;
+}
+
+/// What parts have in columns of the rank.
+void ErrorPropagation::lay_columns() {
+  const auto room = [this](const Part& part, std::size_t k) {
+    return 8 * subsystems_.states_of(k).size() + 2 * subsystems_.outputs_of(k).size() +
+           2 * part.connected.size() + part.held.size();
+  };
+  std::size_t size = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) size += room(parts_[k], k);
+  columns_.assign(size, 0.0);
+  double* next = columns_.data();
+  const auto lay = [&next](std::size_t count, std::initializer_list<Column*> columns) {
+    for (Column* const column : columns) {
+      new (column) Column(next, index(count));
+      next += count;
+    }
+  };
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    lay(subsystems_.states_of(k).size(),
+        {&part.x, &part.x_begin, &part.integrated, &part.left_at_end, &part.target, &part.stage,
+         &part.driven, &part.f_discrete});
+    lay(subsystems_.outputs_of(k).size(), {&part.y, &part.g_discrete});
+    lay(part.connected.size(), {&part.u, &part.u_begin});
+    lay(part.held.size(), {&part.u_held});
+  }
 }
 
 void ErrorPropagation::io(Archive& archive) {
@@ -98,38 +122,44 @@ void ErrorPropagation::io(Archive& archive) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     bool other = take_pattern(part) || other_interval;
+    Linearization mean = part.spread->mean;
     archive.within(k, [&] {
       CONCORD_MEMBERS(archive, part);
-      other = archive.changes([&] { part.pass_mean(archive); }) || other;
+      other = archive.changes([&] { part.pass_mean(archive, mean); }) || other;
     });
+    if (archive.reading()) part.newest = kept(*part.newest);
     if (other && part.known) {
-      take_linearization(k);
+      take_linearization(k, mean);
       if (!carried_) factorize(part, h_);
     }
   }
-  if (!carried_) match_entries(&Part::gain, over_interval_);
-  if (direct_) match_entries(&Part::d, *direct_);
+  if (over_interval_) match_entries(&Spread::gain, *over_interval_);
+  if (direct_) match_entries(&Spread::d, *direct_);
   CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
-  CONCORD_MEMBERS(archive, over_interval_);
+  if (over_interval_) {
+    CONCORD_MEMBERS(archive, *over_interval_);
+  }
   if (direct_) {
     CONCORD_MEMBERS(archive, *direct_);
   }
 }
 
 void ErrorPropagation::Part::io(Archive& archive) {
-  const auto values = [&](Eigen::VectorXd& vector) {
+  const auto values = [&](auto& vector) {
     archive.values(std::span(vector.data(), static_cast<std::size_t>(vector.size())));
   };
   archive.as("errors", [&] { values(x); });
   archive.as("integrated", [&] { values(integrated); });
   archive.as("discrete", [&] { values(discrete); });
   archive.as("left_at_end", [&] { values(left_at_end); });
+  Linearization last = *newest;
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
+  if (archive.reading()) newest = std::make_shared<const Linearization>(std::move(last));
   CONCORD_MEMBERS(archive, steady, restarts, late);
 }
 
-void ErrorPropagation::Part::pass_mean(Archive& archive) {
+void ErrorPropagation::Part::pass_mean(Archive& archive, Linearization& linearization) {
   CONCORD_MEMBERS(archive, known, linearization.f_x, linearization.f_u, linearization.g_x,
                   linearization.g_u, linearization.g_late, linearization.late);
 }
@@ -138,19 +168,24 @@ void ErrorPropagation::Part::pass_mean(Archive& archive) {
 /// e^z - 1, where it does by z, z being how far these relax by themselves.
 bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
   constexpr double about_the_same = 0.7;
-  const auto n = static_cast<double>(part.a.rows());
-  return single_step_ || -CarriedErrors::gamma * h * part.a.trace() <= about_the_same * n;
+  const auto n = static_cast<double>(part.spread->a.rows());
+  return single_step_ || -CarriedErrors::gamma * h * part.spread->a.trace() <= about_the_same * n;
 }
 
+/// Once for all that share it.
 void ErrorPropagation::factorize(Part& part, double h) const {
+  Spread& spread = *part.spread;
+  const How how = how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages;
+  if (spread.h == h && spread.how == how) return;
+  spread.h = h;
+  spread.how = how;
   if (part.late.any()) {
-    part.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
-    part.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
+    spread.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
+    spread.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
   }
-  part.carried.prepare(
-      part.a, h, how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages);
-  part.response = part.carried.response(part.b);
-  part.gain = sum_with_product(part.d, part.c, part.response);
+  spread.carried.prepare(spread.a, h, how);
+  spread.response = spread.carried.response(spread.b);
+  spread.gain = sum_with_product(spread.d, spread.c, spread.response);
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
@@ -175,11 +210,11 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
 }
 
 /// Where a subsystem's K can have other entries than the system's, this is made anew.
-void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system) {
+void ErrorPropagation::match_entries(LinearMap Spread::*gain, InputSystem& system) {
   if (!any_sparse_) return;
   bool differs = false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const LinearMap& own = parts_[k].*gain;
+    const LinearMap& own = parts_[k].spread.get()->*gain;
     if (!own.is_sparse() || system.gains().has_entries_of(k, own.entries())) continue;
     system.gains().set(k, own.entries());
     differs = true;
@@ -187,10 +222,10 @@ void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system)
   if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
 }
 
-void ErrorPropagation::assemble(LinearMap Part::*gain, InputSystem& system) {
+void ErrorPropagation::assemble(LinearMap Spread::*gain, InputSystem& system) {
   match_entries(gain, system);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const LinearMap& map = parts_[k].*gain;
+    const LinearMap& map = parts_[k].spread.get()->*gain;
     if (map.is_sparse()) {
       system.gains().set(k, map.entries());
       continue;
@@ -234,16 +269,16 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
 bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.stage = part.carried.over_last(part.target, part.driven);
-    part.c.set_product(part.stage, part.y);
-    part.d_held.add_product(part.u_held, part.y);
+    part.stage = part.spread->carried.over_last(part.target, part.driven);
+    part.spread->c.set_product(part.stage, part.y);
+    part.spread->d_held.add_product(part.u_held, part.y);
     part.y += part.g_discrete;
     if (part.late.any()) part.y += part.arriving;
     write_outputs(k);
   }
-  const bool solved = solve(over_interval_, disturbance);
+  const bool solved = solve(*over_interval_, disturbance);
   for (Part& part : parts_) {
-    part.response.add_product(part.u, part.stage);
+    part.spread->response.add_product(part.u, part.stage);
   }
   return solved;
 }
@@ -255,7 +290,7 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
       part.u[index(c)] = disturbance.deviation[part.connected.first + c];
     }
-    part.d.set_product(part.u, part.y);
+    part.spread->d.set_product(part.u, part.y);
     write_outputs(k);
   }
   exchange();
@@ -306,14 +341,14 @@ bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
   for (Part& part : parts_) {
     part.target = part.x;
     // What integrators have left, evenly over the interval: what dies out within it does so here.
-    part.b_held.set_product(part.u_held, part.driven);
+    part.spread->b_held.set_product(part.u_held, part.driven);
     part.driven += part.f_discrete;
     part.driven += part.integrated / h;
     if (part.late.any()) part.arriving = part.late.over_first(diagonal);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
-    part.target = part.carried.over_first(part.x, part.stage, part.driven + part.b * part.u);
+    part.target = part.spread->carried.over_first(part.x, part.stage, part.driven + part.spread->b * part.u);
     part.late.add(1.0 - diagonal, part.u);
     if (part.late.any()) part.arriving = part.late.over_last();
   }
@@ -359,9 +394,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   }
   steady_ = worst < renewed;
   if (worst != same) {
-    if (!carried_) assemble(&Part::gain, over_interval_);
+    if (over_interval_) assemble(&Spread::gain, *over_interval_);
     if (direct_) {
-      assemble(&Part::d, *direct_);
+      assemble(&Spread::d, *direct_);
     }
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) pass_discrete(k, point);
@@ -391,7 +426,7 @@ void ErrorPropagation::add_integration_errors(Left left) {
     const std::span<const double> errors = subsystems_.own(k).integration_errors();
     part.integrated += part.left_at_end;
     part.left_at_end.setZero();
-    Eigen::VectorXd& sum = left == Left::at_end ? part.left_at_end : part.integrated;
+    Column& sum = left == Left::at_end ? part.left_at_end : part.integrated;
     for (std::size_t i = 0; i < errors.size(); ++i) sum[index(i)] += errors[i];
   }
 }
@@ -443,13 +478,13 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance) {
     missed_[j] = over_mean * (larger ? mean : missed_[j]);
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.setZero(index(subsystems_.outputs_of(k).size()));
+    parts_[k].y.setZero();
     write_outputs(k);
   }
   if (!solve(*direct_, missed_)) return false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const std::size_t first = subsystems_.outputs_of(k).first;
-    parts_[k].d.set_product(parts_[k].u, parts_[k].y);
+    parts_[k].spread->d.set_product(parts_[k].u, parts_[k].y);
     for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o)
       between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y[o]);
   }
@@ -463,7 +498,7 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
   for (const double layer : disturbance.layers) largest = std::max(largest, std::abs(layer));
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.y.setZero(index(subsystems_.outputs_of(k).size()));
+    part.y.setZero();
     if (part.late.any()) part.y = part.late.layers();
     for (const double layer : part.y) largest = std::max(largest, std::abs(layer));
     write_outputs(k);
@@ -478,7 +513,7 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.c.set_product(part.x, part.y);
+    part.spread->c.set_product(part.x, part.y);
     pass_states_through_curve(k, point);
     part.y += part.g_discrete;
     if (part.late.any()) part.y += part.late.at_end();
@@ -486,8 +521,8 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].d.add_product(parts_[k].u, parts_[k].y);
-    parts_[k].d_held.add_product(parts_[k].u_held, parts_[k].y);
+    parts_[k].spread->d.add_product(parts_[k].u, parts_[k].y);
+    parts_[k].spread->d_held.add_product(parts_[k].u_held, parts_[k].y);
     if (!consistent_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
@@ -504,7 +539,7 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const double size =
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
-    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.is_zero_column(index(c)));
+    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.spread->d.is_zero_column(index(c)));
   }
   if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
@@ -512,7 +547,7 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   }
   const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(wrong.data(), index(wrong.size()));
   const std::size_t first = subsystems_.outputs_of(k).first;
-  part.d.add_product(u, part.y, -1.0);
+  part.spread->d.add_product(u, part.y, -1.0);
   for (Eigen::Index o = 0; o < part.y.size(); ++o) {
     const std::size_t output = first + static_cast<std::size_t>(o);
     part.y[o] += point.outputs[output].value - exact_[output].value;
@@ -529,7 +564,7 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
     large =
-        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.is_zero_column(index(i)));
+        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.spread->c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
@@ -564,8 +599,8 @@ bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoi
 /// K of one subsystem over a long time: what its inputs can have made of its outputs.
 LinearMap ErrorPropagation::gain_over(const Part& part, double h) {
   CarriedErrors carried;
-  carried.prepare(part.a, h, How::by_stages);
-  return sum_with_product(part.d, part.c, carried.response(part.b));
+  carried.prepare(part.spread->a, h, How::by_stages);
+  return sum_with_product(part.spread->d, part.spread->c, carried.response(part.spread->b));
 }
 
 }  // namespace concord

@@ -120,7 +120,7 @@ std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint&
 void ErrorPropagation::put_slopes(std::size_t k, std::span<const double> f,
                                   std::span<const Sample> inputs, std::span<Sample> outputs) const {
   const Part& part = parts_[k];
-  const Linearization& here = part.last;
+  const Linearization& here = *part.newest;
   const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
   for (std::size_t o = 0; o < out.size(); ++o) {
     double slope = here.g_t.empty() ? 0.0 : here.g_t[o];
@@ -188,7 +188,7 @@ void ErrorPropagation::jump(std::size_t k, const CommunicationPoint& point) {
   if (moves) move(f, -part.instant_error);
   pass_discrete(k, point);
   if (!part.known) return;
-  const Eigen::VectorXd change = part.c * (part.x - x) + part.g_discrete - g_discrete;
+  const Eigen::VectorXd change = part.spread->c * (part.x - x) + part.g_discrete - g_discrete;
   const std::size_t first = subsystems_.outputs_of(k).first;
   for (Eigen::Index o = 0; o < change.size(); ++o)
     outputs_[first + static_cast<std::size_t>(o)].value += change[o];
@@ -219,8 +219,8 @@ void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
     for (const auto& [variable, derivative] : jump.by) error += derivative * of(variable);
   }
   for (std::size_t i = 0; i < pass.size(); ++i) {
-    Eigen::VectorXd& to = pass[i].state ? part.x : part.discrete;
-    to[static_cast<Eigen::Index>(pass[i].index)] = errors[i];
+    double* const to = pass[i].state ? part.x.data() : part.discrete.data();
+    to[pass[i].index] = errors[i];
   }
 }
 

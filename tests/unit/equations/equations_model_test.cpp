@@ -283,5 +283,33 @@ TEST(EquationsModel, passes_errors_of_discrete_variables_on) {
   EXPECT_DOUBLE_EQ(g[0], 2.0 * 3.0 * 0.25);
 }
 
+TEST(EquationsModel, shares_what_is_compiled_with_those_that_differ_in_name_and_start) {
+  EquationsDescription other = left_mass();
+  other.subsystem = "another";
+  other.states.own()[0].value = 7.0;
+  EquationsModel one(left_mass()), two(other);
+  EXPECT_EQ(one.code(), two.code());
+  EXPECT_NE(one.interface().states[0].start, 7.0);
+  EXPECT_EQ(two.interface().states[0].start, 7.0);
+  EXPECT_TRUE(one.interface().inputs.shares_with(two.interface().inputs));
+  two.set_parameter(0, 1e3);
+  EXPECT_NE(one.code(), two.code());
+  EXPECT_NE(one.parameter(0), two.parameter(0));
+}
+
+TEST(EquationsModel, keeps_its_own_discrete_variables_where_others_evaluate_in_between) {
+  EquationsDescription other = meter();
+  other.discrete.own()[0].value = 100.0 + *other.discrete[0].value;
+  EquationsModel one(meter()), two(other);
+  ASSERT_EQ(one.code(), two.code());
+  const double x[] = {2.0}, u[] = {5.0};
+  double alone[1], between[1], again[1];
+  one.derivatives(0.0, x, u, alone);
+  two.derivatives(0.0, x, u, between);
+  one.derivatives(0.0, x, u, again);
+  EXPECT_NE(alone[0], between[0]);
+  EXPECT_EQ(alone[0], again[0]);
+}
+
 }  // namespace
 }  // namespace concord
