@@ -95,7 +95,7 @@ TEST(EquationsModel, may_have_no_state_or_no_output) {
 
 TEST(EquationsModel, lets_division_by_zero_be_infinite) {
   EquationsDescription description = left_mass();
-  description.derivatives[0].text = "1/x";
+  description.derivatives.own()[0].text = "1/x";
   EquationsModel model(description);
   const double x[] = {0.0, 0.0}, u[] = {0.0, 0.0};
   double dxdt[2];
@@ -105,7 +105,7 @@ TEST(EquationsModel, lets_division_by_zero_be_infinite) {
 
 TEST(EquationsModel, names_place_variable_and_symbol_of_a_bad_expression) {
   EquationsDescription description = left_mass();
-  description.derivatives[0].text = "(f + laod - c*x)/m";
+  description.derivatives.own()[0].text = "(f + laod - c*x)/m";
   EXPECT_EQ(error_of(description),
             "m.yaml:9: subsystem 'left', derivative of 'v': unknown name 'laod'; did you mean "
             "'load'? known names: c, d, f, load, m, t, v, x (position 6 of '(f + laod - c*x)/m')");
@@ -140,7 +140,7 @@ TEST(EquationsModel, rejects_names_that_clash) {
 
 TEST(EquationsModel, wants_one_derivative_per_state) {
   EquationsDescription description = left_mass();
-  description.derivatives.pop_back();
+  description.derivatives.own().pop_back();
   EXPECT_EQ(error_of(description).find("m.yaml:8: subsystem 'left': state 'x' has no derivative"),
             0u);
   description = left_mass();

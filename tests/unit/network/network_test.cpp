@@ -112,7 +112,7 @@ TEST(Network, HeldInputsCutLoopsAndKeepTheirPlaceInTheOrder) {
   Model model = three({{"a.y", "b.v"}, {"b.y", "c.p"}, {"c.y", "a.u"}, {"a.z", "c.q"}});
   EXPECT_TRUE(Network(model).has_loops());
   EXPECT_FALSE(Network(model).has_held());
-  model.subsystems[0].description.outputs[0].kind = SignalKind::held;
+  model.subsystems[0].description.outputs.own()[0].kind = SignalKind::held;
   const Network cut(model);
   EXPECT_FALSE(cut.has_loops());
   EXPECT_TRUE(cut.has_held());
