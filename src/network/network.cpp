@@ -155,6 +155,7 @@ Network::Network(const Model& model) {
 }
 
 void Network::number(const Model& model) {
+  parts_.reserve(model.subsystems.size());
   for (const auto& entry : model.subsystems) {
     const auto& d = entry.description;
     for (const auto& [output, input] : d.feedthrough) {

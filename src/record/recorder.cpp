@@ -55,6 +55,9 @@ RecordedColumns columns(std::span<const WrittenPart> parts, const Of& of, const 
       ++result.total;
     }
   }
+  result.names.shrink_to_fit();
+  result.column.shrink_to_fit();
+  result.local_index.shrink_to_fit();
   return result;
 }
 

@@ -90,28 +90,17 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
 
 /// What parts have in columns of the rank.
 void ErrorPropagation::lay_columns() {
-  const auto room = [this](const Part& part, std::size_t k) {
-    return 8 * subsystems_.states_of(k).size() + 2 * subsystems_.outputs_of(k).size() +
-           2 * part.connected.size() + part.held.size();
-  };
   std::size_t size = 0;
-  for (std::size_t k = 0; k < parts_.size(); ++k) size += room(parts_[k], k);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].states = index(subsystems_.states_of(k).size());
+    parts_[k].outputs = index(subsystems_.outputs_of(k).size());
+    size += parts_[k].room();
+  }
   columns_.assign(size, 0.0);
   double* next = columns_.data();
-  const auto lay = [&next](std::size_t count, std::initializer_list<Column*> columns) {
-    for (Column* const column : columns) {
-      new (column) Column(next, index(count));
-      next += count;
-    }
-  };
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    Part& part = parts_[k];
-    lay(subsystems_.states_of(k).size(),
-        {&part.x, &part.x_begin, &part.integrated, &part.left_at_end, &part.target, &part.stage,
-         &part.driven, &part.f_discrete});
-    lay(subsystems_.outputs_of(k).size(), {&part.y, &part.g_discrete});
-    lay(part.connected.size(), {&part.u, &part.u_begin});
-    lay(part.held.size(), {&part.u_held});
+  for (Part& part : parts_) {
+    part.columns = next;
+    next += part.room();
   }
 }
 
@@ -145,18 +134,22 @@ void ErrorPropagation::io(Archive& archive) {
 }
 
 void ErrorPropagation::Part::io(Archive& archive) {
-  const auto values = [&](auto& vector) {
+  const auto values = [&](auto&& vector) {
     archive.values(std::span(vector.data(), static_cast<std::size_t>(vector.size())));
   };
-  archive.as("errors", [&] { values(x); });
-  archive.as("integrated", [&] { values(integrated); });
+  archive.as("errors", [&] { values(x()); });
+  archive.as("integrated", [&] { values(integrated()); });
   archive.as("discrete", [&] { values(discrete); });
-  archive.as("left_at_end", [&] { values(left_at_end); });
+  archive.as("left_at_end", [&] { values(left_at_end()); });
   Linearization last = *newest;
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
   if (archive.reading()) newest = std::make_shared<const Linearization>(std::move(last));
-  CONCORD_MEMBERS(archive, steady, restarts, late);
+  bool answers_late = late != nullptr;
+  CONCORD_MEMBERS(archive, steady, restarts, answers_late);
+  if (!answers_late) late.reset();
+  if (answers_late && !late) late = std::make_unique<LateErrors>();
+  if (late) CONCORD_MEMBERS(archive, *late);
 }
 
 void ErrorPropagation::Part::pass_mean(Archive& archive, Linearization& linearization) {
@@ -179,9 +172,9 @@ void ErrorPropagation::factorize(Part& part, double h) const {
   if (spread.h == h && spread.how == how) return;
   spread.h = h;
   spread.how = how;
-  if (part.late.any()) {
-    spread.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
-    spread.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
+  if (part.late) {
+    spread.d = Eigen::MatrixXd(part.late->share(h) * part.late->gain());
+    spread.d_held = Eigen::MatrixXd(part.late->share(h) * part.late->by_held());
   }
   spread.carried.prepare(spread.a, h, how);
   spread.response = spread.carried.response(spread.b);
@@ -259,7 +252,7 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
   const bool solved = system.solve();
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      part.u[index(c)] = system.solution()[part.connected.first + c];
+      part.u()[index(c)] = system.solution()[part.connected.first + c];
     }
   }
   return solved;
@@ -269,16 +262,16 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
 bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.stage = part.spread->carried.over_last(part.target, part.driven);
-    part.spread->c.set_product(part.stage, part.y);
-    part.spread->d_held.add_product(part.u_held, part.y);
-    part.y += part.g_discrete;
-    if (part.late.any()) part.y += part.arriving;
+    part.stage() = part.spread->carried.over_last(part.target(), part.driven());
+    part.spread->c.set_product(part.stage(), part.y());
+    part.spread->d_held.add_product(part.u_held(), part.y());
+    part.y() += part.g_discrete();
+    if (part.late) part.y() += part.arriving;
     write_outputs(k);
   }
   const bool solved = solve(*over_interval_, disturbance);
   for (Part& part : parts_) {
-    part.spread->response.add_product(part.u, part.stage);
+    part.spread->response.add_product(part.u(), part.stage());
   }
   return solved;
 }
@@ -288,9 +281,9 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      part.u[index(c)] = disturbance.deviation[part.connected.first + c];
+      part.u()[index(c)] = disturbance.deviation[part.connected.first + c];
     }
-    part.spread->d.set_product(part.u, part.y);
+    part.spread->d.set_product(part.u(), part.y());
     write_outputs(k);
   }
   exchange();
@@ -311,7 +304,7 @@ void ErrorPropagation::hold(const Disturbance& disturbance) {
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
-      part.u_held[index(c)] =
+      part.u_held()[index(c)] =
           fed_[i].value - fed_by_zero_[i].value + disturbance.held[part.held.first + c];
     }
   }
@@ -319,8 +312,8 @@ void ErrorPropagation::hold(const Disturbance& disturbance) {
 
 void ErrorPropagation::write_outputs(std::size_t k) {
   const std::size_t first = subsystems_.outputs_of(k).first;
-  for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o) {
-    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y[o];
+  for (Eigen::Index o = 0; o < parts_[k].y().size(); ++o) {
+    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y()[o];
   }
 }
 
@@ -339,24 +332,25 @@ void ErrorPropagation::set_stages(const Disturbance& disturbance) {
 bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
   set_stages(disturbance);
   for (Part& part : parts_) {
-    part.target = part.x;
+    part.target() = part.x();
     // What integrators have left, evenly over the interval: what dies out within it does so here.
-    part.spread->b_held.set_product(part.u_held, part.driven);
-    part.driven += part.f_discrete;
-    part.driven += part.integrated / h;
-    if (part.late.any()) part.arriving = part.late.over_first(diagonal);
+    part.spread->b_held.set_product(part.u_held(), part.driven());
+    part.driven() += part.f_discrete();
+    part.driven() += part.integrated() / h;
+    if (part.late) part.arriving = part.late->over_first(diagonal);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
-    part.target = part.spread->carried.over_first(part.x, part.stage, part.driven + part.spread->b * part.u);
-    part.late.add(1.0 - diagonal, part.u);
-    if (part.late.any()) part.arriving = part.late.over_last();
+    part.target() = part.spread->carried.over_first(part.x(), part.stage(), part.driven() + part.spread->b * part.u());
+    if (!part.late) continue;
+    part.late->add(1.0 - diagonal, part.u());
+    part.arriving = part.late->over_last();
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage;
-    part.integrated.setZero();
-    part.late.add(diagonal, part.u);
+    part.x() = part.stage();
+    part.integrated().setZero();
+    if (part.late) part.late->add(diagonal, part.u());
   }
   return true;
 }
@@ -368,17 +362,17 @@ bool ErrorPropagation::carry(const Disturbance& disturbance, CarriesErrors& coup
     const Part& part = parts_[k];
     const IndexRange inputs = subsystems_.inputs_of(k);
     CarriedError& error = carried_errors_[k];
-    error.x = part.x;
+    error.x = part.x();
     error.u.setZero(index(inputs.size()));
-    error.f = part.f_discrete;
-    error.g = part.g_discrete;
+    error.f = part.f_discrete();
+    error.g = part.g_discrete();
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
-      error.u[index(i - inputs.first)] = part.u_held[index(c)];
+      error.u[index(i - inputs.first)] = part.u_held()[index(c)];
     }
   }
   const bool solved = coupling.carry_errors(carried_errors_, disturbance.mean);
-  for (std::size_t k = 0; k < parts_.size(); ++k) parts_[k].x = carried_errors_[k].x;
+  for (std::size_t k = 0; k < parts_.size(); ++k) parts_[k].x() = carried_errors_[k].x;
   return solved;
 }
 
@@ -404,18 +398,19 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   pass_through(disturbance);
   if (!look_between(disturbance)) return false;
   for (Part& part : parts_) {
-    part.x_begin = part.x;
-    part.u_begin = part.u;
-    part.late.begin(h);
+    part.x_begin() = part.x();
+    part.u_begin() = part.u();
+    if (part.late) part.late->begin(h);
   }
   if (!pass_layers(disturbance)) return false;
   if (!(carried_ ? carry(disturbance, *coupling) : go_by_stages(h, disturbance))) return false;
   for (Part& part : parts_) {
-    part.x += part.left_at_end;
-    part.left_at_end.setZero();
+    part.x() += part.left_at_end();
+    part.left_at_end().setZero();
   }
   const bool solved = end(point, disturbance);
-  for (Part& part : parts_) part.late.end(h, part.u_held);
+  for (Part& part : parts_)
+    if (part.late) part.late->end(h, part.u_held());
   return solved;
 }
 
@@ -424,9 +419,9 @@ void ErrorPropagation::add_integration_errors(Left left) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     const std::span<const double> errors = subsystems_.own(k).integration_errors();
-    part.integrated += part.left_at_end;
-    part.left_at_end.setZero();
-    Column& sum = left == Left::at_end ? part.left_at_end : part.integrated;
+    part.integrated() += part.left_at_end();
+    part.left_at_end().setZero();
+    Column sum = left == Left::at_end ? part.left_at_end() : part.integrated();
     for (std::size_t i = 0; i < errors.size(); ++i) sum[index(i)] += errors[i];
   }
 }
@@ -436,17 +431,17 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
   const std::size_t first = subsystems_.inputs_of(k).first;
   double error = 0.0;
   for (std::size_t s = 0; s < graze.by_states.size(); ++s) {
-    const double at_ends = std::max(std::abs(part.x_begin[index(s)]), std::abs(part.x[index(s)]));
+    const double at_ends = std::max(std::abs(part.x_begin()[index(s)]), std::abs(part.x()[index(s)]));
     error += graze.by_states[s] * at_ends;
   }
   for (std::size_t c = 0; c < part.connected.size(); ++c) {
     const std::size_t i = subsystems_.connected_inputs()[part.connected.first + c] - first;
     error +=
-        graze.by_inputs[i] * std::max(std::abs(part.u_begin[index(c)]), std::abs(part.u[index(c)]));
+        graze.by_inputs[i] * std::max(std::abs(part.u_begin()[index(c)]), std::abs(part.u()[index(c)]));
   }
   for (std::size_t c = 0; c < part.held.size(); ++c) {
     const std::size_t i = subsystems_.held_inputs()[part.held.first + c] - first;
-    error += graze.by_inputs[i] * std::abs(part.u_held[index(c)]);
+    error += graze.by_inputs[i] * std::abs(part.u_held()[index(c)]);
   }
   return error;
 }
@@ -459,7 +454,7 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size() && !closely_; ++c) {
       const std::size_t j = part.connected.first + c;
-      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+      part.u()[index(c)] += disturbance.end[j] - disturbance.mean[j];
     }
   }
   return true;
@@ -478,15 +473,15 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance) {
     missed_[j] = over_mean * (larger ? mean : missed_[j]);
   }
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].y.setZero();
+    parts_[k].y().setZero();
     write_outputs(k);
   }
   if (!solve(*direct_, missed_)) return false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const std::size_t first = subsystems_.outputs_of(k).first;
-    parts_[k].spread->d.set_product(parts_[k].u, parts_[k].y);
-    for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o)
-      between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y[o]);
+    parts_[k].spread->d.set_product(parts_[k].u(), parts_[k].y());
+    for (Eigen::Index o = 0; o < parts_[k].y().size(); ++o)
+      between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y()[o]);
   }
   return true;
 }
@@ -498,14 +493,15 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
   for (const double layer : disturbance.layers) largest = std::max(largest, std::abs(layer));
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.y.setZero();
-    if (part.late.any()) part.y = part.late.layers();
-    for (const double layer : part.y) largest = std::max(largest, std::abs(layer));
+    part.y().setZero();
+    if (part.late) part.y() = part.late->layers();
+    for (const double layer : part.y()) largest = std::max(largest, std::abs(layer));
     write_outputs(k);
   }
   if (agree_on_largest(subsystems_.comm(), largest) == 0.0) return true;
   if (!solve(*direct_, disturbance.layers)) return false;
-  for (Part& part : parts_) part.late.add_layers(part.u);
+  for (Part& part : parts_)
+    if (part.late) part.late->add_layers(part.u());
   return true;
 }
 
@@ -513,16 +509,16 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.spread->c.set_product(part.x, part.y);
+    part.spread->c.set_product(part.x(), part.y());
     pass_states_through_curve(k, point);
-    part.y += part.g_discrete;
-    if (part.late.any()) part.y += part.late.at_end();
+    part.y() += part.g_discrete();
+    if (part.late) part.y() += part.late->at_end();
     write_outputs(k);
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].spread->d.add_product(parts_[k].u, parts_[k].y);
-    parts_[k].spread->d_held.add_product(parts_[k].u_held, parts_[k].y);
+    parts_[k].spread->d.add_product(parts_[k].u(), parts_[k].y());
+    parts_[k].spread->d_held.add_product(parts_[k].u_held(), parts_[k].y());
     if (!consistent_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
@@ -541,16 +537,16 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
     large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.spread->d.is_zero_column(index(c)));
   }
-  if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
+  if (!large || part.late || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
     return;
   }
   const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(wrong.data(), index(wrong.size()));
   const std::size_t first = subsystems_.outputs_of(k).first;
-  part.spread->d.add_product(u, part.y, -1.0);
-  for (Eigen::Index o = 0; o < part.y.size(); ++o) {
+  part.spread->d.add_product(u, part.y(), -1.0);
+  for (Eigen::Index o = 0; o < part.y().size(); ++o) {
     const std::size_t output = first + static_cast<std::size_t>(o);
-    part.y[o] += point.outputs[output].value - exact_[output].value;
+    part.y()[o] += point.outputs[output].value - exact_[output].value;
   }
 }
 
@@ -564,7 +560,7 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
     large =
-        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.spread->c.is_zero_column(index(i)));
+        large || (std::abs(part.x()[index(i)]) > std::abs(x[i]) && !part.spread->c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
@@ -587,12 +583,12 @@ bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoi
     return !thrown && outcome == Outcome::ok;
   };
   if (!find(here)) return false;
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x[index(i)];
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x()[index(i)];
   if (!find(beside)) return false;
   for (std::size_t o = 0; o < here.size(); ++o)
     if (!std::isfinite(beside[o].value - here[o].value)) return false;
   for (std::size_t o = 0; o < here.size(); ++o)
-    part.y[index(o)] = sign * (beside[o].value - here[o].value);
+    part.y()[index(o)] = sign * (beside[o].value - here[o].value);
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -145,7 +146,6 @@ class ErrorPropagation {
   };
 
   using Column = Eigen::Map<Eigen::VectorXd>;
-  static Column no_column() { return {nullptr, 0}; }
 
   /// One own subsystem.
   struct Part {
@@ -154,16 +154,10 @@ class ErrorPropagation {
     bool continues = false;                        ///< the interval begins where `newest` is
     LinearizesSparsely* sparse = nullptr;          ///< where that has few entries
     std::shared_ptr<const LinearPattern> pattern;  ///< of what linearisations then are entries
-    LateErrors late;
-    Eigen::VectorXd arriving;  ///< of `late`, in the stage
-    // In `columns_`.
-    Column x = no_column(), target = no_column(), stage = no_column();
-    Column u = no_column(), y = no_column(), u_held = no_column();
-    Column driven = no_column();  ///< f by what is held and what integrators have left
-    Column x_begin = no_column(), u_begin = no_column();  ///< x and u where the interval began
-    Column integrated = no_column();   ///< what integrators have left since then
-    Column left_at_end = no_column();  ///< by the last macro-step, not in `integrated` yet
-    Column f_discrete = no_column(), g_discrete = no_column();  ///< `discrete` in f and g
+    std::unique_ptr<LateErrors> late;  ///< null: it does not answer late
+    Eigen::VectorXd arriving;          ///< of `late`, in the stage
+    double* columns = nullptr;         ///< where its columns are, one behind the other
+    Eigen::Index states = 0, outputs = 0;
     IndexRange connected, held;  ///< positions among connected and held inputs
     TellsGrazes* teller = nullptr;
     Eigen::VectorXd discrete;  ///< of its discrete variables; none: no events, or not told
@@ -174,8 +168,30 @@ class ErrorPropagation {
     bool steady = false;        ///< `newest` was what it was at the interval's begin, too
     std::int64_t restarts = 0;  ///< of the subsystem, when `newest` was found
 
+    Column x() const { return of_states(0); }
+    Column target() const { return of_states(1); }
+    Column stage() const { return of_states(2); }
+    Column driven() const { return of_states(3); }   ///< f by what is held and integrators have left
+    Column x_begin() const { return of_states(4); }  ///< x where the interval began
+    Column integrated() const { return of_states(5); }   ///< what integrators have left since then
+    Column left_at_end() const { return of_states(6); }  ///< by the last macro-step, not in that
+    Column f_discrete() const { return of_states(7); }   ///< `discrete` in f
+    Column y() const { return {columns + 8 * states, outputs}; }
+    Column g_discrete() const { return {columns + 8 * states + outputs, outputs}; }
+    Column u() const { return of_inputs(0, connected); }
+    Column u_begin() const { return of_inputs(connected.size(), connected); }
+    Column u_held() const { return of_inputs(2 * connected.size(), held); }
+    Column of_states(Eigen::Index which) const { return {columns + which * states, states}; }
+    Column of_inputs(std::size_t place, const IndexRange& inputs) const {
+      return {columns + 8 * states + 2 * outputs + place, static_cast<Eigen::Index>(inputs.size())};
+    }
+    std::size_t room() const {
+      return static_cast<std::size_t>(8 * states + 2 * outputs) + 2 * connected.size() +
+             held.size();
+    }
+
     void io(Archive& archive);
-    int memory_version() const { return 5; }
+    int memory_version() const { return 6; }
     void pass_mean(Archive& archive, Linearization& linearization);
   };
 

@@ -224,7 +224,8 @@ void ErrorPropagation::take_linearization(std::size_t k, const Linearization& me
                 row_major(mean.g_u, p, m));
   if (mean.late > 0.0) {
     const auto late = row_major(mean.g_late, p, m);
-    part.late.take(mean.late, columns(late, connected_inputs(part), inputs.first),
+    if (!part.late) part.late = std::make_unique<LateErrors>();
+    part.late->take(mean.late, columns(late, connected_inputs(part), inputs.first),
                    columns(late, held_inputs(part), inputs.first));
   } else {
     spreads_.add(part.spread);

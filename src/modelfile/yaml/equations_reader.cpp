@@ -372,9 +372,11 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
       return parts->changes_of_pace(from, to, among);
     };
   }
-  entry.create = [description, compiled = model.code()](const SubsystemSettings& settings) {
+  entry.create = [description, compiled = model.code(), states = entry.description.states](
+                     const SubsystemSettings& settings) {
     auto made = std::make_unique<EquationsModel>(description);
     SubsystemDescription shown = described(*description, *made);
+    shown.states = states;  // the same, and there once
     return make_ode_subsystem(std::move(shown), std::move(made), settings);
   };
   entry.take_starts = begin_equations_with;

@@ -164,7 +164,7 @@ TEST(Network, RefusesWhatIsWrong) {
   expect_error(three({{"a.u", "b.v"}}), {"model.yaml:9", "output"});
   expect_error(three({{"a.y", "b.w"}}), {"model.yaml:9", "input"});
   Model hungry = three({});
-  hungry.subsystems[2].description.inputs[1].start.reset();
+  hungry.subsystems[2].description.inputs.own()[1].start.reset();
   expect_error(hungry, {"model.yaml:1", "c.q", "start value"});
 }
 
