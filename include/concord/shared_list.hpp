@@ -20,9 +20,8 @@ class SharedList {
 
   SharedList() = default;
   SharedList(std::vector<Element> elements)
-      : elements_(elements.empty()
-                      ? nullptr
-                      : std::make_shared<std::vector<Element>>(std::move(elements))) {}
+      : elements_(elements.empty() ? nullptr
+                                   : std::make_shared<std::vector<Element>>(std::move(elements))) {}
   SharedList(std::initializer_list<Element> elements)
       : SharedList(std::vector<Element>(elements)) {}
 

@@ -43,7 +43,7 @@ struct SubsystemDescription {
   SharedList<OutputVariable> outputs;
   SharedList<Feedthrough> feedthrough;
   Capabilities capabilities;
-  std::string one_per_process;       ///< subsystems with the same text here need different ranks
+  std::string one_per_process;      ///< subsystems with the same text here need different ranks
   SharedList<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   bool events = false;  ///< something may happen that it tells of: `next_event` and the like

@@ -134,7 +134,7 @@ class Network {
       const std::vector<std::optional<Link>>& links) const;
 
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
-  std::vector<Part> parts_;  ///< subsystems
+  std::vector<Part> parts_;                                                    ///< subsystems
   mutable std::vector<std::string> input_names_, output_names_, state_names_;  ///< once asked for
   std::vector<std::optional<ConstraintKind>> constraints_;
   std::vector<std::optional<Link>> links_;

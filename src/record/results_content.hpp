@@ -39,12 +39,12 @@ class RepeatedTexts {
 
 /// The columns of one dataset that this rank writes.
 struct RecordedColumns {
-  bool recorded = true;              ///< false leaves the group out of the file
-  std::size_t total = 0;             ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;    ///< all `total` of them, in model-file order
-  RepeatedTexts units;               ///< all `total` of them
-  RepeatedTexts display;             ///< the units to show them in, all of them
-  std::vector<std::size_t> column;   ///< global column of each of this rank's columns, ascending
+  bool recorded = true;             ///< false leaves the group out of the file
+  std::size_t total = 0;            ///< columns of the dataset, over all ranks
+  std::vector<std::string> names;   ///< all `total` of them, in model-file order
+  RepeatedTexts units;              ///< all `total` of them
+  RepeatedTexts display;            ///< the units to show them in, all of them
+  std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 

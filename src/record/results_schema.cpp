@@ -272,9 +272,7 @@ std::vector<double> of_parts(const ResultsLayout& layout) {
   return result;
 }
 
-std::vector<std::string> names_of_parts(const ResultsLayout& layout) {
-  return layout.parts.names;
-}
+std::vector<std::string> names_of_parts(const ResultsLayout& layout) { return layout.parts.names; }
 
 void add_parts(Datasets& all) {
   const auto in_parts = [](const ResultsLayout& layout) { return !layout.parts.empty(); };

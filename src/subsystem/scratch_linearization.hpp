@@ -15,10 +15,9 @@ class ScratchLinearization {
     if (spare().empty()) return;
     all_ = std::move(spare().back());
     spare().pop_back();
-    for (const auto part :
-         {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x, &Linearization::g_u,
-          &Linearization::f, &Linearization::g, &Linearization::f_t, &Linearization::g_t,
-          &Linearization::g_late})
+    for (const auto part : {&Linearization::f_x, &Linearization::f_u, &Linearization::g_x,
+                            &Linearization::g_u, &Linearization::f, &Linearization::g,
+                            &Linearization::f_t, &Linearization::g_t, &Linearization::g_late})
       (all_.*part).clear();
     all_.parameters = 0;
     all_.late = 0.0;

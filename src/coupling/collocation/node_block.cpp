@@ -47,9 +47,7 @@ NodeBlock::NodeBlock(const RankNetwork& subsystems, std::size_t k, const Colloca
       p_(index(subsystems.outputs_of(k).size())),
       fed_(std::move(fed)) {}
 
-std::size_t NodeBlock::room() const {
-  return static_cast<std::size_t>(nodes_ * per_node());
-}
+std::size_t NodeBlock::room() const { return static_cast<std::size_t>(nodes_ * per_node()); }
 
 void NodeBlock::recall(Eigen::Index node, Linearization& known) const {
   known.parameters = parameters_;

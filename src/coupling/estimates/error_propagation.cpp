@@ -341,7 +341,8 @@ bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
-    part.target() = part.spread->carried.over_first(part.x(), part.stage(), part.driven() + part.spread->b * part.u());
+    part.target() = part.spread->carried.over_first(part.x(), part.stage(),
+                                                    part.driven() + part.spread->b * part.u());
     if (!part.late) continue;
     part.late->add(1.0 - diagonal, part.u());
     part.arriving = part.late->over_last();
@@ -431,13 +432,14 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
   const std::size_t first = subsystems_.inputs_of(k).first;
   double error = 0.0;
   for (std::size_t s = 0; s < graze.by_states.size(); ++s) {
-    const double at_ends = std::max(std::abs(part.x_begin()[index(s)]), std::abs(part.x()[index(s)]));
+    const double at_ends =
+        std::max(std::abs(part.x_begin()[index(s)]), std::abs(part.x()[index(s)]));
     error += graze.by_states[s] * at_ends;
   }
   for (std::size_t c = 0; c < part.connected.size(); ++c) {
     const std::size_t i = subsystems_.connected_inputs()[part.connected.first + c] - first;
-    error +=
-        graze.by_inputs[i] * std::max(std::abs(part.u_begin()[index(c)]), std::abs(part.u()[index(c)]));
+    error += graze.by_inputs[i] *
+             std::max(std::abs(part.u_begin()[index(c)]), std::abs(part.u()[index(c)]));
   }
   for (std::size_t c = 0; c < part.held.size(); ++c) {
     const std::size_t i = subsystems_.held_inputs()[part.held.first + c] - first;
@@ -535,7 +537,8 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const double size =
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
-    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.spread->d.is_zero_column(index(c)));
+    large = large ||
+            (size > 0.0 && std::abs(wrong[c]) >= size && !part.spread->d.is_zero_column(index(c)));
   }
   if (!large || part.late || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
@@ -559,8 +562,8 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   const auto x = subsystems_.own(k).states();
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
-    large =
-        large || (std::abs(part.x()[index(i)]) > std::abs(x[i]) && !part.spread->c.is_zero_column(index(i)));
+    large = large || (std::abs(part.x()[index(i)]) > std::abs(x[i]) &&
+                      !part.spread->c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }

@@ -154,9 +154,9 @@ class ErrorPropagation {
     bool continues = false;                        ///< the interval begins where `newest` is
     LinearizesSparsely* sparse = nullptr;          ///< where that has few entries
     std::shared_ptr<const LinearPattern> pattern;  ///< of what linearisations then are entries
-    std::unique_ptr<LateErrors> late;  ///< null: it does not answer late
-    Eigen::VectorXd arriving;          ///< of `late`, in the stage
-    double* columns = nullptr;         ///< where its columns are, one behind the other
+    std::unique_ptr<LateErrors> late;              ///< null: it does not answer late
+    Eigen::VectorXd arriving;                      ///< of `late`, in the stage
+    double* columns = nullptr;                     ///< where its columns are, one behind the other
     Eigen::Index states = 0, outputs = 0;
     IndexRange connected, held;  ///< positions among connected and held inputs
     TellsGrazes* teller = nullptr;
@@ -171,8 +171,8 @@ class ErrorPropagation {
     Column x() const { return of_states(0); }
     Column target() const { return of_states(1); }
     Column stage() const { return of_states(2); }
-    Column driven() const { return of_states(3); }   ///< f by what is held and integrators have left
-    Column x_begin() const { return of_states(4); }  ///< x where the interval began
+    Column driven() const { return of_states(3); }  ///< f by what is held and integrators have left
+    Column x_begin() const { return of_states(4); }      ///< x where the interval began
     Column integrated() const { return of_states(5); }   ///< what integrators have left since then
     Column left_at_end() const { return of_states(6); }  ///< by the last macro-step, not in that
     Column f_discrete() const { return of_states(7); }   ///< `discrete` in f

@@ -27,7 +27,8 @@ double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inpu
                                      double h) const {
   const Part& part = parts_[k];
   const std::vector<double> of_inputs = input_errors(k);
-  const std::span<const double> of_states(part.x().data(), static_cast<std::size_t>(part.x().size()));
+  const std::span<const double> of_states(part.x().data(),
+                                          static_cast<std::size_t>(part.x().size()));
   double result = 0.0;
   subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
   if (!std::isfinite(result)) return 0.0;

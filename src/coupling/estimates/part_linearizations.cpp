@@ -217,8 +217,9 @@ void ErrorPropagation::take_linearization(std::size_t k, const Linearization& me
   const Eigen::Index m = signed_index(inputs.size());
   if (part.sparse != nullptr) {
     const LinearPattern& where = *part.pattern;
-    return take_matrices(k, sparse_rows(where.f_x, mean.f_x, n), sparse_rows(where.g_x, mean.g_x, n),
-                         sparse_rows(where.f_u, mean.f_u, m), sparse_rows(where.g_u, mean.g_u, m));
+    return take_matrices(k, sparse_rows(where.f_x, mean.f_x, n),
+                         sparse_rows(where.g_x, mean.g_x, n), sparse_rows(where.f_u, mean.f_u, m),
+                         sparse_rows(where.g_u, mean.g_u, m));
   }
   take_matrices(k, row_major(mean.f_x, n, n), row_major(mean.g_x, p, n), row_major(mean.f_u, n, m),
                 row_major(mean.g_u, p, m));
@@ -226,7 +227,7 @@ void ErrorPropagation::take_linearization(std::size_t k, const Linearization& me
     const auto late = row_major(mean.g_late, p, m);
     if (!part.late) part.late = std::make_unique<LateErrors>();
     part.late->take(mean.late, columns(late, connected_inputs(part), inputs.first),
-                   columns(late, held_inputs(part), inputs.first));
+                    columns(late, held_inputs(part), inputs.first));
   } else {
     spreads_.add(part.spread);
   }

@@ -44,10 +44,9 @@ class ConstraintRows {
   /// difference would lose its digits. `outputs` are all local ones.
   Sample rest_of(std::size_t j, const Sample& input, const Sample& fed,
                  std::span<const Sample> outputs) const {
-    return is_equation(j)
-               ? outputs[gamma_[j]]
-               : Sample{input.value - fed.value, input.derivative - fed.derivative,
-                                 input.curvature - fed.curvature};
+    return is_equation(j) ? outputs[gamma_[j]]
+                          : Sample{input.value - fed.value, input.derivative - fed.derivative,
+                                   input.curvature - fed.curvature};
   }
 
   /// Local index of the output that gives an equation's row.

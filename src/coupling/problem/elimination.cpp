@@ -19,8 +19,7 @@ Pattern pattern_of(Mat matrix) {
   PetscBool there = PETSC_FALSE;
   petsc(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &there));
   const std::vector<char> values(static_cast<std::size_t>(rows[n]), 1);
-  const Pattern result =
-      Eigen::Map<const Pattern>(n, n, rows[n], rows, columns, values.data());
+  const Pattern result = Eigen::Map<const Pattern>(n, n, rows[n], rows, columns, values.data());
   petsc(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &there));
   return result;
 }

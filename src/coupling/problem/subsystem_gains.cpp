@@ -19,7 +19,9 @@ SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts,
     if (is_sparse)
       sparse_[k] = std::make_unique<SparseRows>(static_cast<Eigen::Index>(outputs),
                                                 static_cast<Eigen::Index>(inputs(k).size()));
-    first_value_.push_back(first_value_.back() + (is_sparse ? 0 : outputs * static_cast<std::size_t>(parts) * columns(k)));
+    first_value_.push_back(
+        first_value_.back() +
+        (is_sparse ? 0 : outputs * static_cast<std::size_t>(parts) * columns(k)));
   }
   values_.assign(first_value_.back(), 0.0);
 }

@@ -384,8 +384,7 @@ class Rewriting {
     auto other = std::make_shared<EquationsDescription>(*entry.equations);
     const std::string name = target.name.substr(other->subsystem.size() + 1);
     auto& parameters = other->parameters.own();
-    const auto parameter =
-        std::ranges::find(parameters, name, &EquationsDescription::Number::name);
+    const auto parameter = std::ranges::find(parameters, name, &EquationsDescription::Number::name);
     other->inputs.push_back(*parameter);
     parameters.erase(parameter);
     describe_anew(entry, std::move(other));

@@ -318,7 +318,8 @@ namespace {
 /// What time alone moves is looked at while it runs (ScannedOutputs); null: nothing else does.
 std::shared_ptr<TimeParts> time_parts_of(const EquationsModel& model) {
   const EquationPlaces& places = model.places();
-  if ((places.states == 0 && places.inputs == 0) || !model.code()->depends_on_time()) return nullptr;
+  if ((places.states == 0 && places.inputs == 0) || !model.code()->depends_on_time())
+    return nullptr;
   const auto& parts = model.code()->time_parts();
   return parts->any() ? parts : nullptr;
 }
@@ -372,8 +373,8 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
       return parts->changes_of_pace(from, to, among);
     };
   }
-  entry.create = [description, compiled = model.code(), states = entry.description.states](
-                     const SubsystemSettings& settings) {
+  entry.create = [description, compiled = model.code(),
+                  states = entry.description.states](const SubsystemSettings& settings) {
     auto made = std::make_unique<EquationsModel>(description);
     SubsystemDescription shown = described(*description, *made);
     shown.states = states;  // the same, and there once

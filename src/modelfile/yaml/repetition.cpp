@@ -91,8 +91,8 @@ void IndexedText::add_index(const std::string& text) {
     before_ += text;
     return;
   }
-  pieces_.push_back({std::exchange(before_, ""), text,
-                     read_whole_expression({text, place_}, names_)});
+  pieces_.push_back(
+      {std::exchange(before_, ""), text, read_whole_expression({text, place_}, names_)});
 }
 
 std::string IndexedText::in(const Repetition& round) {

@@ -217,15 +217,15 @@ bool EquationsCode::is_of(const EquationsDescription& other) const {
 }
 
 EquationsCode::EquationsCode(const EquationsDescription& description)
-    : EquationsCode(checked(description), SmoothEquations(description)) {}
+    : EquationsCode(description, SmoothEquations(checked(description))) {}
 
 EquationsCode::EquationsCode(const EquationsDescription& description,
                              const SmoothEquations& equations)
     : description_(description),
       interface_(make_interface(description)),
       places_(equations.places()),
-      derivatives_(ExpressionList::of_trees(equations.derivatives(), equations.names(),
-                                            places_.all())),
+      derivatives_(
+          ExpressionList::of_trees(equations.derivatives(), equations.names(), places_.all())),
       outputs_(ExpressionList::of_trees(equations.outputs(), equations.names(), places_.all())),
       events_(events_of(equations)),
       direction_(places_.all()) {

@@ -117,7 +117,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
   std::shared_ptr<EquationsCode> code_;                      ///< likewise
   std::unique_ptr<EquationEvents> events_;                   ///< null: nothing ever happens
-  unsigned changes_ = 0;  ///< of constants and of what is held
+  unsigned changes_ = 0;                                     ///< of constants and of what is held
 };
 
 }  // namespace concord

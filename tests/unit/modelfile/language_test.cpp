@@ -209,7 +209,11 @@ TEST_F(Language, rounds_whose_equations_name_the_index_are_read_themselves) {
   ASSERT_EQ(model.subsystems.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
     EXPECT_EQ(model.subsystems[n].description.states.size(), n + 1);
-    EXPECT_EQ(parameter(model, "i", n), static_cast<double>(n) + 1.0);
+    EquationsModel equations(*model.subsystems[n].equations);
+    const std::vector<double> x(n + 1, 1.0);
+    std::vector<double> dxdt(n + 1);
+    equations.derivatives(0.0, x, {}, dxdt);
+    EXPECT_EQ(dxdt, std::vector<double>(n + 1, -static_cast<double>(n) - 1.0));
   }
 }
 
