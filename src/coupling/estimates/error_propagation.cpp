@@ -88,22 +88,6 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       agree_on_largest(subsystems.comm(), std::ranges::any_of(parts_, sparse) ? 1 : 0) != 0;
 }
 
-/// What parts have in columns of the rank.
-void ErrorPropagation::lay_columns() {
-  std::size_t size = 0;
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].states = index(subsystems_.states_of(k).size());
-    parts_[k].outputs = index(subsystems_.outputs_of(k).size());
-    size += parts_[k].room();
-  }
-  columns_.assign(size, 0.0);
-  double* next = columns_.data();
-  for (Part& part : parts_) {
-    part.columns = next;
-    next += part.room();
-  }
-}
-
 void ErrorPropagation::io(Archive& archive) {
   const bool other_interval =
       archive.changes([&] { CONCORD_MEMBERS(archive, h_, how_, single_step_); });

@@ -70,6 +70,22 @@ bool equal(const Linearization& one, const Linearization& other) {
 
 }  // namespace
 
+/// What parts have in columns of the rank.
+void ErrorPropagation::lay_columns() {
+  std::size_t size = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].states = signed_index(subsystems_.states_of(k).size());
+    parts_[k].outputs = signed_index(subsystems_.outputs_of(k).size());
+    size += parts_[k].room();
+  }
+  columns_.assign(size, 0.0);
+  double* next = columns_.data();
+  for (Part& part : parts_) {
+    part.columns = next;
+    next += part.room();
+  }
+}
+
 /// What f and g are there nobody asks for later.
 std::shared_ptr<const Linearization> ErrorPropagation::kept(const Linearization& here) {
   const auto is_like = [&](const Linearization& other) {

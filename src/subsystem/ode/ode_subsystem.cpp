@@ -134,7 +134,6 @@ class OdeSubsystem final : public Subsystem,
   History usable_history(InputContinuity continuity);
   void keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs);
   bool is_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) const;
-  void keep();
   std::string remedy() const;
   Outcome checked(bool ok);
   PointDerivatives derivatives() { return {model_, learnt_}; }
@@ -154,7 +153,7 @@ class OdeSubsystem final : public Subsystem,
   bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
   bool followed_ = false;  ///< in the last macro-step, which others have integrated
   OdeMemory now_;
-  std::unique_ptr<OdeMemory> saved_;  ///< once anything was
+  std::optional<OdeMemory> saved_;  ///< once anything was
   /// Where the last way back has ended, of macro-steps since the last advance; not a number:
   /// nowhere.
   double retraced_to_ = std::numeric_limits<double>::quiet_NaN();
@@ -507,16 +506,9 @@ void OdeSubsystem::save() {
     make_integrator();
   }
   if (events_) events_->begin(now_.t, now_.x);
-  keep();
+  saved_ = now_;
   trials_.save();
   if (integrator_) integrator_->save();
-}
-
-void OdeSubsystem::keep() {
-  if (saved_)
-    *saved_ = now_;
-  else
-    saved_ = std::make_unique<OdeMemory>(now_);
 }
 
 void OdeSubsystem::restore() {
@@ -563,7 +555,7 @@ bool OdeSubsystem::io(Archive& archive) {
     if (value && !model_.set_parameter(p, *value)) return false;
   }
   CONCORD_MEMBERS(archive, model_);
-  if (archive.reading()) keep();
+  if (archive.reading()) saved_ = now_;
   return true;
 }
 
