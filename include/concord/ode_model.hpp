@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "concord/api.hpp"
+#include "concord/shared_list.hpp"
 
 namespace concord CONCORD_API {
 
@@ -53,17 +54,17 @@ struct Feedthrough {
 
 /// Everything about a subsystem's boundary that is known without simulating it.
 struct OdeInterface {
-  std::vector<InputVariable> inputs;
-  std::vector<StateVariable> states;
-  std::vector<OutputVariable> outputs;
+  SharedList<InputVariable> inputs;
+  SharedList<StateVariable> states;
+  SharedList<OutputVariable> outputs;
   /// Structure of g_u; absent means that every output depends on every input.
-  std::optional<std::vector<Feedthrough>> feedthrough;
+  std::optional<SharedList<Feedthrough>> feedthrough;
   /// Whether f or g depend on t explicitly. Saying that they don't saves evaluations.
   bool time_dependent = true;
   /// Whether the Jacobians are the same at every (t, x, u). Saying so saves taking them anew.
   bool constant_jacobians = false;
   /// Names of what `set_parameter` sets between macro-steps.
-  std::vector<std::string> parameters = {};
+  SharedList<std::string> parameters = {};
   bool output_curvatures = false;  ///< `output_curvatures` gives y''
 };
 

@@ -38,13 +38,13 @@ enum class ConstraintKind { direct, indirect };
 struct SubsystemDescription {
   std::string name;
   std::string kind;  ///< "equations", "native", "fmu", "constraint", "delay"
-  std::vector<InputVariable> inputs;
-  std::vector<StateVariable> states;
-  std::vector<OutputVariable> outputs;
-  std::vector<Feedthrough> feedthrough;
+  SharedList<InputVariable> inputs;
+  SharedList<StateVariable> states;
+  SharedList<OutputVariable> outputs;
+  SharedList<Feedthrough> feedthrough;
   Capabilities capabilities;
-  std::string one_per_process;       ///< subsystems with the same text here need different ranks
-  std::vector<std::string> remarks;  ///< how capabilities come about, for `concord check`
+  std::string one_per_process;      ///< subsystems with the same text here need different ranks
+  SharedList<std::string> remarks;  ///< how capabilities come about, for `concord check`
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   bool events = false;  ///< something may happen that it tells of: `next_event` and the like
   bool kinks = false;   ///< of its own at times that it has told before the start (tables)

@@ -55,6 +55,16 @@ Expression read_whole_expression(const PlacedExpression& expression, ExpressionN
   return FunctionCalls(*names.functions, define, prefix).written_out(tree, expression);
 }
 
+/// Operations on constants are done where they are added.
+double value_of(const Expression& tree, const ExpressionNames& names) {
+  ExpressionGraph graph;
+  const NodeId root = graph.add(tree, names);
+  if (graph.is_constant(root)) return graph[root].value;
+  double value = 0.0;
+  ExpressionList::of_trees(std::span(&tree, 1), names, 0).evaluate(std::span(&value, 1));
+  return value;
+}
+
 namespace {
 
 /// What functions need is defined in a copy of the names.

@@ -19,6 +19,9 @@ Expression read_expression(const PlacedExpression& expression, const ExpressionN
 /// The same, with functions written out: what their calls need is defined in `names`.
 Expression read_whole_expression(const PlacedExpression& expression, ExpressionNames& names);
 
+/// The value of a tree all of whose names are constants.
+double value_of(const Expression& tree, const ExpressionNames& names);
+
 /// Expressions over the same variables with all their first derivatives, read once and compiled.
 /// Lists that differ in constants only share what is compiled.
 ///

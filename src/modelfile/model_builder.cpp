@@ -118,12 +118,12 @@ class BuiltModel {
   }
 
   template <class Variable>
-  void take_starts(const std::string& subsystem, std::vector<Variable>& variables) {
-    for (Variable& variable : variables) {
-      const std::string name = subsystem + "." + variable.name;
+  void take_starts(const std::string& subsystem, SharedList<Variable>& variables) {
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      const std::string name = subsystem + "." + variables[i].name;
       if (const auto given = builder_.start_values_.find(name);
           given != builder_.start_values_.end()) {
-        variable.start = given->second;
+        variables.own()[i].start = given->second;
         left_.erase(name);
       }
     }

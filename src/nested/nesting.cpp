@@ -54,7 +54,8 @@ std::unordered_set<std::string> variables_of(const std::vector<SubsystemEntry>& 
 /// Inputs that are fed from outside need no start values.
 void start_inputs(Model& inside) {
   for (SubsystemEntry& entry : inside.subsystems)
-    for (InputVariable& input : entry.description.inputs) input.start = input.start.value_or(0.0);
+    for (InputVariable& input : entry.description.inputs.own())
+      input.start = input.start.value_or(0.0);
 }
 
 Model taken_out(const Nest& nest, Model& model) {

@@ -16,7 +16,7 @@
 namespace concord {
 namespace {
 
-using Index = std::unordered_map<std::string, std::size_t>;
+using Index = std::unordered_map<std::string_view, std::size_t>;
 
 Index index_of(const std::vector<std::string>& names) {
   Index index;
@@ -25,6 +25,16 @@ Index index_of(const std::vector<std::string>& names) {
     index.emplace(names[i], i);
   }
   return index;
+}
+
+/// Where there are none yet; a part's variables are those of this section.
+template <class Parts, class Section>
+const std::vector<std::string>& put_together(const Parts& parts, Section section,
+                                             std::vector<std::string>& names) {
+  if (!names.empty()) return names;
+  for (const auto& part : parts)
+    for (const auto& variable : part.*section) names.push_back(part.before + variable.name);
+  return names;
 }
 
 bool before(const Feedthrough& a, const Feedthrough& b) { return a.output < b.output; }
@@ -145,13 +155,7 @@ Network::Network(const Model& model) {
 }
 
 void Network::number(const Model& model) {
-  const auto append = [](const SubsystemDescription& owner, const auto& variables,
-                         std::vector<std::string>& names, std::vector<std::size_t>& offset) {
-    for (const auto& variable : variables) {
-      names.push_back(whole_name(owner, variable.name));
-    }
-    offset.push_back(names.size());
-  };
+  parts_.reserve(model.subsystems.size());
   for (const auto& entry : model.subsystems) {
     const auto& d = entry.description;
     for (const auto& [output, input] : d.feedthrough) {
@@ -160,19 +164,42 @@ void Network::number(const Model& model) {
     constraints_.push_back(d.constraint);
     has_events_ = has_events_ || d.events;
     has_black_boxes_ = has_black_boxes_ || is_black_box(d);
-    append(d, d.inputs, input_names_, input_offset_);
-    append(d, d.outputs, output_names_, output_offset_);
-    append(d, d.states, state_names_, state_offset_);
-    one_per_process_.push_back(d.one_per_process);
+    input_offset_.push_back(n_inputs() + d.inputs.size());
+    output_offset_.push_back(n_outputs() + d.outputs.size());
+    state_offset_.push_back(n_states() + d.states.size());
+    parts_.push_back({whole_name(d, ""), d.inputs, d.outputs, d.states, d.one_per_process});
   }
   std::stable_sort(feedthrough_.begin(), feedthrough_.end(), before);
   links_.resize(n_inputs());
-  coupled_.resize(n_inputs());
+}
+
+const std::vector<std::string>& Network::input_names() const {
+  return put_together(parts_, &Part::inputs, input_names_);
+}
+
+const std::vector<std::string>& Network::output_names() const {
+  return put_together(parts_, &Part::outputs, output_names_);
+}
+
+const std::vector<std::string>& Network::state_names() const {
+  return put_together(parts_, &Part::states, state_names_);
+}
+
+std::string Network::input_name(std::size_t input) const {
+  const std::size_t k = subsystem_of_input(input);
+  return parts_[k].before + parts_[k].inputs[input - input_offset_[k]].name;
+}
+
+std::string Network::output_name(std::size_t output) const {
+  const std::size_t k = subsystem_of_output(output);
+  return parts_[k].before + parts_[k].outputs[output - output_offset_[k]].name;
 }
 
 void Network::connect(const Model& model) {
-  const Index outputs = index_of(output_names_);
-  const Index inputs = index_of(input_names_);
+  std::vector<std::string> output_names, input_names;
+  const Index outputs = index_of(put_together(parts_, &Part::outputs, output_names));
+  const Index inputs = index_of(put_together(parts_, &Part::inputs, input_names));
+  std::vector<char> is_held(n_inputs(), 0);
   std::vector<const ConnectionEntry*> feeder(n_inputs(), nullptr);
   for (const auto& connection : model.connections) {
     const std::size_t output = require(outputs, model, connection.from, true, connection.location);
@@ -199,9 +226,13 @@ void Network::connect(const Model& model) {
                          connection.factor * conversion.offset + connection.offset, target.whole};
     const bool held =
         connection.held || source.kind == SignalKind::held || target.kind == SignalKind::held;
-    coupled_[input] = held ? std::nullopt : links_[input];
+    is_held[input] = held ? 1 : 0;
     has_held_ = has_held_ || held;
   }
+  if (!has_held_) return;
+  coupled_ = links_;
+  for (std::size_t i = 0; i < n_inputs(); ++i)
+    if (is_held[i] != 0) coupled_[i].reset();
 }
 
 void Network::require_fed_inputs(const Model& model) const {
@@ -209,9 +240,9 @@ void Network::require_fed_inputs(const Model& model) const {
     const auto& entry = model.subsystems[k];
     for (std::size_t i = 0; i < entry.description.inputs.size(); ++i) {
       if (!links_[input_offset_[k] + i] && !entry.description.inputs[i].start) {
-        throw InputError(at(entry.location) + "input '" + input_names_[input_offset_[k] + i] +
+        throw InputError(at(entry.location) + "input '" + input_name(input_offset_[k] + i) +
                          "' is fed by nothing and has no start value; add a connection '... -> " +
-                         input_names_[input_offset_[k] + i] + "' or a start value");
+                         input_name(input_offset_[k] + i) + "' or a start value");
       }
     }
   }
@@ -227,7 +258,7 @@ std::optional<std::string> Network::connection(std::size_t input) const {
   if (!link || constraint(subsystem_of_input(input))) {
     return std::nullopt;
   }
-  return output_names_[link->output] + " -> " + input_names_[input];
+  return output_name(link->output) + " -> " + input_name(input);
 }
 
 std::size_t Network::subsystem_of_input(std::size_t input) const {
@@ -285,7 +316,7 @@ void Network::add_parts(const std::vector<std::size_t>& outputs,
 /// algebraic loop.
 void Network::find_components() {
   const auto successors = output_successors(links_);
-  const auto coupled = output_successors(coupled_);
+  const auto coupled = output_successors(coupled_links());
   for (auto& outputs : strong_components(successors)) {
     if (has_held_ && outputs.size() > 1) {
       std::sort(outputs.begin(), outputs.end());
@@ -336,7 +367,7 @@ std::string Network::describe_loop(const FeedthroughComponent& loop) const {
   std::vector<std::string> way;
   for (std::size_t output = start; way.empty() || output != start;) {
     const auto [previous, input] = reached_by.at(output);
-    way.push_back(output_names_[previous] + " -> " + input_names_[input] + " -> ");
+    way.push_back(output_name(previous) + " -> " + input_name(input) + " -> ");
     output = previous;
   }
   std::reverse(way.begin(), way.end());
@@ -346,7 +377,7 @@ std::string Network::describe_loop(const FeedthroughComponent& loop) const {
     rest = "... (" + std::to_string(way.size()) + " connections) -> ";
     way.resize(shown);
   }
-  return std::accumulate(way.begin(), way.end(), std::string()) + rest + output_names_[start];
+  return std::accumulate(way.begin(), way.end(), std::string()) + rest + output_name(start);
 }
 
 Partition Partition::on_one_rank(const Network& network) {

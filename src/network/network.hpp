@@ -71,7 +71,7 @@ class Network {
   const std::vector<std::optional<Link>>& links() const { return links_; }
 
   /// Whether the input is fed and held between events: it or what feeds it is no continuous signal.
-  bool held(std::size_t input) const { return links_[input] && !coupled_[input]; }
+  bool held(std::size_t input) const { return links_[input] && !coupled_links()[input]; }
   bool has_held() const { return has_held_; }
   /// Whether some subsystem tells of events.
   bool has_events() const { return has_events_; }
@@ -79,16 +79,18 @@ class Network {
   bool has_black_boxes() const { return has_black_boxes_; }
 
   /// The links that holds, unknowns and slopes belong to: those of inputs that are not held.
-  const std::vector<std::optional<Link>>& coupled_links() const { return coupled_; }
+  const std::vector<std::optional<Link>>& coupled_links() const {
+    return has_held_ ? coupled_ : links_;
+  }
 
   /// "right.f -> left.f" where an output or a constraint's unknown ("lambda.value") feeds the input
   /// of a subsystem of the model; else nothing.
   std::optional<std::string> connection(std::size_t input) const;
 
-  /// "left.x"; units as written.
-  const std::vector<std::string>& input_names() const { return input_names_; }
-  const std::vector<std::string>& output_names() const { return output_names_; }
-  const std::vector<std::string>& state_names() const { return state_names_; }
+  /// "left.x"; units as written. The first call puts them together.
+  const std::vector<std::string>& input_names() const;
+  const std::vector<std::string>& output_names() const;
+  const std::vector<std::string>& state_names() const;
 
   /// Topological order: a component depends on earlier ones only (Arnold 2012, algebraic loops).
   const std::vector<FeedthroughComponent>& components() const { return components_; }
@@ -106,10 +108,21 @@ class Network {
   std::span<const Feedthrough> feedthrough_to(std::size_t output) const;
 
   /// SubsystemDescription::one_per_process.
-  const std::string& one_per_process(std::size_t k) const { return one_per_process_[k]; }
+  const std::string& one_per_process(std::size_t k) const { return parts_[k].one_per_process; }
 
  private:
+  /// What names of variables are made of.
+  struct Part {
+    std::string before;  ///< "left."
+    SharedList<InputVariable> inputs;
+    SharedList<OutputVariable> outputs;
+    SharedList<StateVariable> states;
+    std::string one_per_process;
+  };
+
   void number(const Model& model);
+  std::string input_name(std::size_t input) const;
+  std::string output_name(std::size_t output) const;
   void connect(const Model& model);
   void require_fed_inputs(const Model& model) const;
   void find_components();
@@ -121,11 +134,11 @@ class Network {
       const std::vector<std::optional<Link>>& links) const;
 
   std::vector<std::size_t> input_offset_{0}, output_offset_{0}, state_offset_{0};
-  std::vector<std::string> input_names_, output_names_, state_names_;
+  std::vector<Part> parts_;                                                    ///< subsystems
+  mutable std::vector<std::string> input_names_, output_names_, state_names_;  ///< once asked for
   std::vector<std::optional<ConstraintKind>> constraints_;
-  std::vector<std::string> one_per_process_;
   std::vector<std::optional<Link>> links_;
-  std::vector<std::optional<Link>> coupled_;
+  std::vector<std::optional<Link>> coupled_;  ///< where some are held
   bool has_held_ = false;
   bool has_events_ = false;
   bool has_black_boxes_ = false;

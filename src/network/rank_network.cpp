@@ -48,6 +48,9 @@ std::vector<JumpWatch::Watch> continuous_outputs_of_black_boxes(const OwnSubsyst
 
 std::vector<Sample> starts_of(const OwnSubsystems& own) {
   std::vector<Sample> result;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < own.count(); ++k) count += own[k].description().inputs.size();
+  result.reserve(count);
   for (std::size_t k = 0; k < own.count(); ++k) {
     for (const auto& input : own[k].description().inputs) {
       result.push_back({input.start.value_or(0.0), 0.0});
@@ -73,7 +76,8 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       touched_(own_.count()),
       sizes_(model, network, layout_),
       equation_weights_(constraints_among(own_), layout_.n_inputs()),
-      jumps_(continuous_outputs_of_black_boxes(own_)),
+      jumps_(network.has_black_boxes() ? continuous_outputs_of_black_boxes(own_)
+                                       : std::vector<JumpWatch::Watch>()),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
       way_(own_, layout_),
       inner_(own_, batches_, layout_, way_, settings),

@@ -6,8 +6,8 @@ namespace concord {
 
 void begin_with(SubsystemEntry& entry, const StartValues& values) {
   SubsystemDescription description = entry.description;
-  for (const auto& [state, value] : values.states) description.states[state].start = value;
-  for (const auto& [input, value] : values.inputs) description.inputs[input].start = value;
+  for (const auto& [state, value] : values.states) description.states.own()[state].start = value;
+  for (const auto& [input, value] : values.inputs) description.inputs.own()[input].start = value;
   if (!values.states.empty() || !values.inputs.empty()) entry.take_starts(entry, description);
   if (values.parameters.empty()) return;
   entry.create = [create = entry.create,

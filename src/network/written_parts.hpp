@@ -49,13 +49,13 @@ class WrittenVariables {
   WrittenVariables(const Model& model, const Network& network);
 
   const std::vector<std::string>& output_names() const {
-    return names(outputs_, network_.output_names());
+    return grouped_ ? outputs_.names : network_.output_names();
   }
   const std::vector<std::string>& state_names() const {
-    return names(states_, network_.state_names());
+    return grouped_ ? states_.names : network_.state_names();
   }
   const std::vector<std::string>& input_names() const {
-    return names(inputs_, network_.input_names());
+    return grouped_ ? inputs_.names : network_.input_names();
   }
 
   std::size_t output(std::size_t i) const { return grouped_ ? outputs_.places[i] : i; }
@@ -70,11 +70,6 @@ class WrittenVariables {
     std::vector<std::string> names;
     std::vector<Place> places;
   };
-
-  const std::vector<std::string>& names(const auto& own,
-                                        const std::vector<std::string>& others) const {
-    return grouped_ ? own.names : others;
-  }
 
   const Network& network_;
   bool grouped_ = false;

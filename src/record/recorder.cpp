@@ -50,11 +50,14 @@ RecordedColumns columns(std::span<const WrittenPart> parts, const Of& of, const 
         result.local_index.push_back(*local);
       }
       result.names.push_back(std::move(column->name));
-      result.units.push_back(std::move(column->unit));
-      result.display.push_back(std::move(column->display));
+      result.units.push_back(column->unit);
+      result.display.push_back(column->display);
       ++result.total;
     }
   }
+  result.names.shrink_to_fit();
+  result.column.shrink_to_fit();
+  result.local_index.shrink_to_fit();
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,14 +16,35 @@
 
 namespace concord {
 
+/// Texts, most of which are one of a few.
+class RepeatedTexts {
+ public:
+  void push_back(const std::string& text) {
+    const auto found = std::find(few_.begin(), few_.end(), text);
+    which_.push_back(static_cast<std::uint32_t>(found - few_.begin()));
+    if (found == few_.end()) few_.push_back(text);
+  }
+  std::size_t size() const { return which_.size(); }
+  std::vector<std::string> all() const {
+    std::vector<std::string> result;
+    result.reserve(size());
+    for (const std::uint32_t i : which_) result.push_back(few_[i]);
+    return result;
+  }
+
+ private:
+  std::vector<std::string> few_;
+  std::vector<std::uint32_t> which_;
+};
+
 /// The columns of one dataset that this rank writes.
 struct RecordedColumns {
-  bool recorded = true;              ///< false leaves the group out of the file
-  std::size_t total = 0;             ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;    ///< all `total` of them, in model-file order
-  std::vector<std::string> units;    ///< all `total` of them
-  std::vector<std::string> display;  ///< the units to show them in, all of them
-  std::vector<std::size_t> column;   ///< global column of each of this rank's columns, ascending
+  bool recorded = true;             ///< false leaves the group out of the file
+  std::size_t total = 0;            ///< columns of the dataset, over all ranks
+  std::vector<std::string> names;   ///< all `total` of them, in model-file order
+  RepeatedTexts units;              ///< all `total` of them
+  RepeatedTexts display;            ///< the units to show them in, all of them
+  std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
   std::vector<std::size_t> local_index;  ///< where this rank finds it in its own arrays
 };
 
@@ -93,7 +115,7 @@ struct ResultsLayout {
   bool is_part = false;          ///< of another file's rows
   std::size_t coefficients = 0;  ///< of /inputs/polynomials, for the columns of `inputs`; 0: none
   std::vector<std::string> subsystem_names;  ///< all, in model-file order
-  std::vector<std::string> subsystem_kinds;
+  RepeatedTexts subsystem_kinds;
   std::vector<int> subsystem_ranks;
   std::vector<int> subsystem_groups;                   ///< from 1; 0: of none
   std::vector<std::string> link_outputs, link_inputs;  ///< connections; none of a model of many

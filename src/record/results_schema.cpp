@@ -18,14 +18,17 @@ bool recorded(const ResultsLayout& layout) {
   return (layout.*columns).recorded;
 }
 
+std::vector<std::string> all_of(const std::vector<std::string>& texts) { return texts; }
+std::vector<std::string> all_of(const RepeatedTexts& texts) { return texts.all(); }
+
 template <auto member>
-const std::vector<std::string>& list_of(const ResultsLayout& layout) {
-  return layout.*member;
+std::vector<std::string> list_of(const ResultsLayout& layout) {
+  return all_of(layout.*member);
 }
 
-template <RecordedColumns ResultsLayout::*columns, std::vector<std::string> RecordedColumns::*texts>
-const std::vector<std::string>& texts_of(const ResultsLayout& layout) {
-  return layout.*columns.*texts;
+template <RecordedColumns ResultsLayout::*columns, auto texts>
+std::vector<std::string> texts_of(const ResultsLayout& layout) {
+  return all_of(layout.*columns.*texts);
 }
 
 /// `number(row, i)` of each of this rank's columns.
@@ -269,9 +272,7 @@ std::vector<double> of_parts(const ResultsLayout& layout) {
   return result;
 }
 
-const std::vector<std::string>& names_of_parts(const ResultsLayout& layout) {
-  return layout.parts.names;
-}
+std::vector<std::string> names_of_parts(const ResultsLayout& layout) { return layout.parts.names; }
 
 void add_parts(Datasets& all) {
   const auto in_parts = [](const ResultsLayout& layout) { return !layout.parts.empty(); };

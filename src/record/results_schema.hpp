@@ -52,7 +52,7 @@ constexpr std::uint64_t length_of(Extent extent, const Lengths& lengths) {
 
 /// Texts that are known from the beginning.
 struct KnownTexts {
-  const std::vector<std::string>& (*of)(const ResultsLayout& layout);
+  std::vector<std::string> (*of)(const ResultsLayout& layout);
 };
 
 /// Numbers that are known from the beginning.

@@ -116,8 +116,8 @@ RowStream::RowStream(SimulationCore& simulation) : simulation_(simulation) {
              {"start", plan.settings.start},
              {"stop", plan.settings.stop},
              {"names", columns_.names},
-             {"units", columns_.units},
-             {"display_units", columns_.display}});
+             {"units", columns_.units.all()},
+             {"display_units", columns_.display.all()}});
   });
 }
 

@@ -192,6 +192,10 @@ void choose_consistent_outputs(Method& method, const Model& model) {
   if (!method.solve.from_past || options::has("cosim_consistent_outputs")) {
     return;
   }
+  const auto passes = [](const SubsystemEntry& entry) {
+    return !entry.description.feedthrough.empty();
+  };
+  if (std::ranges::none_of(model.subsystems, passes)) return;  // nor can there be loops
   const Network network(model);
   bool possible = network.has_loops();
   for (const auto& component : network.components()) {

@@ -19,10 +19,10 @@ std::optional<double> parse_number(std::string_view text);
 std::vector<std::string> words(const std::string& text);
 
 /// The `name` of each.
-template <class Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+template <class Entries>
+std::vector<std::string> names_of(const Entries& entries) {
   std::vector<std::string> names;
-  for (const Entry& entry : entries) {
+  for (const auto& entry : entries) {
     names.push_back(entry.name);
   }
   return names;

@@ -82,7 +82,7 @@ void measure(const Case& c, std::size_t n, long count) {
   std::vector<Apart> equations, native;
   EquationsDescription description = c.description;
   for (std::size_t i = 0; i < n; ++i) {
-    description.parameters[0].value =
+    description.parameters.own()[0].value =
         *c.description.parameters[0].value + 1e-4 * static_cast<double>(i);
     members.push_back(&models.emplace_back(description));
     equations.push_back({members.back(), {description, 1}});

@@ -47,9 +47,7 @@ NodeBlock::NodeBlock(const RankNetwork& subsystems, std::size_t k, const Colloca
       p_(index(subsystems.outputs_of(k).size())),
       fed_(std::move(fed)) {}
 
-std::size_t NodeBlock::room() const {
-  return static_cast<std::size_t>(nodes_ * (per_node() + n_ * nodes_ * index(fed_.size())));
-}
+std::size_t NodeBlock::room() const { return static_cast<std::size_t>(nodes_ * per_node()); }
 
 void NodeBlock::recall(Eigen::Index node, Linearization& known) const {
   known.parameters = parameters_;
@@ -90,7 +88,7 @@ bool NodeBlock::interpolate(const NodeBlock& other, const Eigen::MatrixXd& weigh
   return others;
 }
 
-void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside) {
+void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) const {
   Scratch scratch;
   const Eigen::Index size = n_ * nodes_;
   Eigen::Map<Eigen::MatrixXd> shifted(scratch.numbers(static_cast<std::size_t>(size * size)).data(),
@@ -105,31 +103,43 @@ void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside) {
     }
   }
   shifted.diagonal().array() += 1.0;
-  factors_.compute(shifted);
+  factors.shifted.compute(shifted);
 }
 
-/// M^-1 r, states running fastest.
-void NodeBlock::solve(const double* r, double* result) const {
+bool NodeBlock::is_like(const NodeBlock& other) const {
+  return factorized_for_ == other.factorized_for_ && n_ == other.n_ && m_ == other.m_ &&
+         p_ == other.p_ && fed_ == other.fed_ &&
+         std::equal(derivatives_, derivatives_ + nodes_ * per_node(), other.derivatives_);
+}
+
+std::shared_ptr<const NodeBlock::Factors> NodeBlock::made_factors(
+    const Eigen::MatrixXd& inside) const {
+  auto result = std::make_shared<Factors>();
   const Eigen::Index size = n_ * nodes_;
-  Eigen::Map<Eigen::VectorXd>(result, size) =
-      factors_.solve(Eigen::Map<const Eigen::VectorXd>(r, size));
-}
-
-void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains) {
-  if (factorized_for_ == h) return;
-  factorized_for_ = h;
-  if (n_ > 0) fill_shifted(inside);
-  Scratch scratch;
-  const std::span<double> own = scratch.numbers(static_cast<std::size_t>(n_ * nodes_));
-  Eigen::Map<Eigen::VectorXd> forcing(own.data(), n_ * nodes_);
-  for (std::size_t c = 0; c < fed_.size(); ++c) {
+  if (size == 0) return result;
+  fill_shifted(inside, *result);
+  Eigen::VectorXd forcing(size);
+  result->responses.reserve(static_cast<std::size_t>(size * nodes_) * fed_.size());
+  for (const std::size_t input : fed_) {
     for (Eigen::Index node = 0; node < nodes_; ++node) {
       forcing.setZero();
-      forcing.segment(node * n_, n_) = f_u(node).col(index(fed_[c]));
-      if (n_ > 0) solve(forcing.data(), response(index(c) * nodes_ + node));
-      put_gains(inside, {c, node}, gains);
+      forcing.segment(node * n_, n_) = f_u(node).col(index(input));
+      const Eigen::VectorXd response = result->shifted.solve(forcing);
+      result->responses.insert(result->responses.end(), response.begin(), response.end());
     }
   }
+  return result;
+}
+
+void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h,
+                          std::span<const NodeBlock* const> others, SubsystemGains& gains) {
+  if (factorized_for_ == h) return;
+  factorized_for_ = h;
+  const auto like = std::ranges::find_if(
+      others, [this](const NodeBlock* other) { return other != nullptr && is_like(*other); });
+  factors_ = like != others.end() ? (*like)->factors_ : made_factors(inside);
+  for (std::size_t c = 0; c < fed_.size(); ++c)
+    for (Eigen::Index node = 0; node < nodes_; ++node) put_gains(inside, {c, node}, gains);
 }
 
 /// K of one column.
@@ -154,9 +164,11 @@ void NodeBlock::put_gains(const Eigen::MatrixXd& inside, const Column& column,
 void NodeBlock::solve(Rows<const double> defects, Rows<double> free) const {
   Scratch scratch;
   const auto size = static_cast<std::size_t>(n_ * nodes_);
+  if (size == 0) return;
   double *const own = scratch.numbers(size).data(), *const result = scratch.numbers(size).data();
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(defects.at(i), n_, own + i * n_);
-  if (n_ > 0) solve(own, result);
+  Eigen::Map<Eigen::VectorXd>(result, index(size)) =
+      factors_->shifted.solve(Eigen::Map<const Eigen::VectorXd>(own, index(size)));
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(result + i * n_, n_, free.at(i));
 }
 

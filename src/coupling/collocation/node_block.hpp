@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/LU>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,11 @@ class NodeBlock {
   /// weights of its nodes. True: they were others.
   bool interpolate(const NodeBlock& other, const Eigen::MatrixXd& weights);
 
-  /// M and K, of the derivatives that were taken last; `inside`: h A'.
-  void factorize(const Eigen::MatrixXd& inside, double h, SubsystemGains& gains);
+  /// M and K, of the derivatives that were taken last; `inside`: h A'. M is that of one of the
+  /// others, whose M is for the same h, where derivatives are the same.
+  void factorize(const Eigen::MatrixXd& inside, double h, std::span<const NodeBlock* const> others,
+                 SubsystemGains& gains);
+  bool has_factors_of(const NodeBlock& other) const { return factors_ == other.factors_; }
 
   /// free = M^-1 r.
   void solve(Rows<const double> defects, Rows<double> free) const;
@@ -87,15 +91,21 @@ class NodeBlock {
   Matrix f_u(Eigen::Index node) const { return {at(node) + n_ * n_, n_, m_}; }
   Matrix g_x(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_), p_, n_}; }
   Matrix g_u(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_) + p_ * n_, p_, m_}; }
-  double* response(Eigen::Index column) const {
-    return derivatives_ + nodes_ * per_node() + column * n_ * nodes_;
+  /// M, and M^-1 f_u by columns.
+  struct Factors {
+    Eigen::PartialPivLU<Eigen::MatrixXd> shifted;
+    std::vector<double> responses;
+  };
+  const double* response(Eigen::Index column) const {
+    return factors_->responses.data() + column * n_ * nodes_;
   }
   struct Column {
     std::size_t input;  ///< among the connected ones
     Eigen::Index node;
   };
-  void solve(const double* r, double* result) const;
-  void fill_shifted(const Eigen::MatrixXd& inside);
+  bool is_like(const NodeBlock& other) const;
+  void fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) const;
+  std::shared_ptr<const Factors> made_factors(const Eigen::MatrixXd& inside) const;
   void put_gains(const Eigen::MatrixXd& inside, const Column& column, SubsystemGains& gains) const;
   void changed() {
     ++version_;
@@ -105,12 +115,12 @@ class NodeBlock {
   std::size_t k_, first_output_;
   Eigen::Index nodes_, n_, m_, p_;  ///< of states, inputs, outputs
   std::vector<std::size_t> fed_;
-  double* derivatives_ = nullptr;  ///< per node f_x, f_u, g_x, g_u; then M^-1 f_u by columns
+  double* derivatives_ = nullptr;  ///< per node f_x, f_u, g_x, g_u
   std::int64_t parameters_ = -1;   ///< Linearization::parameters of them
   std::int64_t version_ = 0;       ///< another one whenever they change
   std::int64_t taken_ = -1;        ///< the other block's, of which they were interpolated
   double factorized_for_ = 0.0;    ///< h; 0: not at all
-  Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
+  std::shared_ptr<const Factors> factors_;
 };
 
 }  // namespace concord

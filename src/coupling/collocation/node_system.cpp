@@ -1,6 +1,7 @@
 #include "coupling/collocation/node_system.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -247,7 +248,15 @@ NodeSystem::Found NodeSystem::find_defects(Derivatives derivatives) {
 }
 
 void NodeSystem::assemble(bool anew, const InputSystem* scaled_as) {
-  for (NodeBlock& block : blocks_) block.factorize(inside_, step_.size(), system_.gains());
+  std::array<const NodeBlock*, 8> last_few{};
+  std::size_t next = 0;
+  for (NodeBlock& block : blocks_) {
+    block.factorize(inside_, step_.size(), last_few, system_.gains());
+    const auto has_same = [&](const NodeBlock* other) {
+      return other != nullptr && block.has_factors_of(*other);
+    };
+    if (std::ranges::none_of(last_few, has_same)) last_few[next++ % last_few.size()] = &block;
+  }
   changed_ = false;
   if (!anew && assembled_for_ == step_.size()) return;
   assembled_for_ = step_.size();

@@ -121,15 +121,17 @@ LinearMap CarriedErrors::response(const LinearMap& map) const {
   return exact_ ? Eigen::MatrixXd(summed_last_ * b) : Eigen::MatrixXd(shifted_.solve(last_ * b));
 }
 
-Eigen::VectorXd CarriedErrors::over_last(const Eigen::VectorXd& x, const Eigen::VectorXd& w) const {
+Eigen::VectorXd CarriedErrors::over_last(const LinearMap::Vector& x,
+                                         const LinearMap::Vector& w) const {
   if (x.size() == 0) return x;
   if (sparse_) return sparse_->solve(x + last_ * w);
   return exact_ ? Eigen::VectorXd(grown_last_ * x + summed_last_ * w)
                 : Eigen::VectorXd(shifted_.solve(x + last_ * w));
 }
 
-Eigen::VectorXd CarriedErrors::over_first(const Eigen::VectorXd& x, const Eigen::VectorXd& stage,
-                                          const Eigen::VectorXd& w) const {
+Eigen::VectorXd CarriedErrors::over_first(const LinearMap::Vector& x,
+                                          const LinearMap::Vector& stage,
+                                          const LinearMap::Vector& w) const {
   return exact_ ? Eigen::VectorXd(grown_first_ * x + summed_first_ * w)
                 : Eigen::VectorXd(x + (1.0 - gamma) / gamma * (stage - x));
 }

@@ -31,10 +31,10 @@ class CarriedErrors {
   LinearMap response(const LinearMap& b) const;
 
   /// From x over gamma H.
-  Eigen::VectorXd over_last(const Eigen::VectorXd& x, const Eigen::VectorXd& w) const;
+  Eigen::VectorXd over_last(const LinearMap::Vector& x, const LinearMap::Vector& w) const;
   /// From x over (1 - gamma) H; `stage`: where it was after gamma H of the same w.
-  Eigen::VectorXd over_first(const Eigen::VectorXd& x, const Eigen::VectorXd& stage,
-                             const Eigen::VectorXd& w) const;
+  Eigen::VectorXd over_first(const LinearMap::Vector& x, const LinearMap::Vector& stage,
+                             const LinearMap::Vector& w) const;
 
  private:
   /// I - gamma H A where A is sparse.

@@ -11,7 +11,9 @@ namespace concord {
 /// Where the coupling carries errors nothing else has needed them.
 void ErrorPropagation::find_gains() {
   for (Part& part : parts_) {
-    if (carried_) part.gain = gain_over(part, h_);
+    if (!carried_ || part.spread->h == h_) continue;
+    part.spread->h = h_;
+    part.spread->gain = gain_over(part, h_);
   }
 }
 
@@ -43,12 +45,12 @@ bool ErrorPropagation::excuse_explained(std::span<const Sample> fed, std::span<c
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const Part& part = parts_[k];
     const std::size_t first = subsystems_.outputs_of(k).first;
-    for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+    for (Eigen::Index o = 0; o < part.spread->gain.rows(); ++o) {
       const std::size_t output = first + static_cast<std::size_t>(o);
       if (astray[output] == 0) {
         continue;
       }
-      const LinearMap& gain = risen[output] != 0 ? of_risen[k] : part.gain;
+      const LinearMap& gain = risen[output] != 0 ? of_risen[k] : part.spread->gain;
       double explained = 0.0;
       gain.for_row(o, [&](Eigen::Index c, double by) {
         const double input =
@@ -103,14 +105,14 @@ void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<d
                               ? subsystems_.own(k).states()
                               : std::span<const double>();
       const std::size_t first = subsystems_.outputs_of(k).first;
-      for (Eigen::Index o = 0; o < part.gain.rows(); ++o) {
+      for (Eigen::Index o = 0; o < part.spread->gain.rows(); ++o) {
         double floor = 0.0;
         if (!states.empty()) {
-          part.c.for_row(o, [&](Eigen::Index s, double by) {
+          part.spread->c.for_row(o, [&](Eigen::Index s, double by) {
             floor += of_terms * std::abs(by * states[static_cast<std::size_t>(s)]);
           });
         }
-        part.gain.for_row(o, [&](Eigen::Index c, double by) {
+        part.spread->gain.for_row(o, [&](Eigen::Index c, double by) {
           const std::size_t i = connected[part.connected.first + static_cast<std::size_t>(c)];
           floor +=
               std::abs(by) * (of_inputs * std::abs(point.inputs[i].value) + std::abs(fed[i].value));

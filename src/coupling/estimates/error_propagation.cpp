@@ -30,7 +30,6 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       carried_(carried),
       small_(subsystems.network().coupled_links().size() <= EstimateInterval::few_inputs),
       constraints_(subsystems),
-      over_interval_(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems)),
       consistent_(consistent),
       looks_between_(closely && !constraints_.any_indirect() &&
                      (rows || subsystems.network().has_loops() || constraints_.any())),
@@ -42,6 +41,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
+  const std::vector<char> sparse_ones = sparse_parts(subsystems);
+  if (!carried) over_interval_.emplace(subsystems, constraints_, 1, estimate_options, sparse_ones);
   const auto late = [&](std::size_t k) { return subsystems.own(k).description().kind == "delay"; };
   any_late_ =
       agree_on_largest(subsystems.comm(), std::ranges::any_of(subsystems.all(), late) ? 1 : 0) != 0;
@@ -49,41 +50,37 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
   const Network& network = subsystems.network();
   if (consistent || (looks_between_ && constraints_.any()) || any_late_ ||
       network.has_feedthrough()) {
-    direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_parts(subsystems));
+    direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_ones);
   }
   subsystems.exchange(outputs_, fed_by_zero_);
   subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
   for (std::size_t i = 0; i < fed_.size(); ++i)
     per_output_[i] = fed_[i].value - fed_by_zero_[i].value;
+  const auto nothing = std::make_shared<Spread>();
+  const auto none = std::make_shared<const Linearization>();
   std::size_t first = 0, first_held = 0;
   const auto& held = subsystems.held_inputs();
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const auto n = index(subsystems.states_of(k).size());
+    Part& part = parts_[k];
     std::size_t last_held = first_held;
     while (last_held < held.size() && held[last_held] < subsystems.inputs_of(k).last) ++last_held;
-    parts_[k].held = {first_held, last_held};
-    parts_[k].u_held.setZero(index(last_held - first_held));
+    part.held = {first_held, last_held};
     first_held = last_held;
-    parts_[k].connected = {first, first + over_interval_.gains().inputs(k).size()};
-    first = parts_[k].connected.last;
-    parts_[k].x.setZero(n);
-    parts_[k].x_begin.setZero(n);
-    parts_[k].integrated.setZero(n);
-    parts_[k].left_at_end.setZero(n);
-    parts_[k].target.setZero(n);
-    parts_[k].stage.setZero(n);
-    parts_[k].u.setZero(index(parts_[k].connected.size()));
-    parts_[k].u_begin = parts_[k].u;
-    parts_[k].teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
-    if (over_interval_.gains().is_sparse(k)) {
-      parts_[k].sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
-      parts_[k].pattern = parts_[k].sparse->linear_pattern();
+    std::size_t last = first;
+    const auto& connected = subsystems.connected_inputs();
+    while (last < connected.size() && connected[last] < subsystems.inputs_of(k).last) ++last;
+    part.connected = {first, last};
+    first = last;
+    part.spread = nothing;
+    part.newest = none;
+    part.teller = dynamic_cast<TellsGrazes*>(&subsystems.own(k));
+    if (sparse_ones[k] != 0) {
+      part.sparse = dynamic_cast<LinearizesSparsely*>(&subsystems.own(k));
+      part.pattern = part.sparse->linear_pattern();
     }
-    parts_[k].discrete.setZero(
-        parts_[k].teller != nullptr ? index(parts_[k].teller->discrete_count()) : 0);
-    parts_[k].f_discrete.setZero(n);
-    parts_[k].g_discrete.setZero(index(subsystems.outputs_of(k).size()));
+    if (part.teller != nullptr) part.discrete.setZero(index(part.teller->discrete_count()));
   }
+  lay_columns();
   const auto tells = [](const Part& part) { return part.teller != nullptr; };
   const int any = std::ranges::any_of(parts_, tells) ? 1 : 0;
   any_teller_ = agree_on_largest(subsystems.comm(), any) != 0;
@@ -99,38 +96,48 @@ void ErrorPropagation::io(Archive& archive) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     bool other = take_pattern(part) || other_interval;
+    Linearization mean = part.spread->mean;
     archive.within(k, [&] {
       CONCORD_MEMBERS(archive, part);
-      other = archive.changes([&] { part.pass_mean(archive); }) || other;
+      other = archive.changes([&] { part.pass_mean(archive, mean); }) || other;
     });
+    if (archive.reading()) part.newest = kept(*part.newest);
     if (other && part.known) {
-      take_linearization(k);
+      take_linearization(k, mean);
       if (!carried_) factorize(part, h_);
     }
   }
-  if (!carried_) match_entries(&Part::gain, over_interval_);
-  if (direct_) match_entries(&Part::d, *direct_);
+  if (over_interval_) match_entries(&Spread::gain, *over_interval_);
+  if (direct_) match_entries(&Spread::d, *direct_);
   CONCORD_MEMBERS_PER(archive, Per::output, outputs_);
-  CONCORD_MEMBERS(archive, over_interval_);
+  if (over_interval_) {
+    CONCORD_MEMBERS(archive, *over_interval_);
+  }
   if (direct_) {
     CONCORD_MEMBERS(archive, *direct_);
   }
 }
 
 void ErrorPropagation::Part::io(Archive& archive) {
-  const auto values = [&](Eigen::VectorXd& vector) {
+  const auto values = [&](auto&& vector) {
     archive.values(std::span(vector.data(), static_cast<std::size_t>(vector.size())));
   };
-  archive.as("errors", [&] { values(x); });
-  archive.as("integrated", [&] { values(integrated); });
+  archive.as("errors", [&] { values(x()); });
+  archive.as("integrated", [&] { values(integrated()); });
   archive.as("discrete", [&] { values(discrete); });
-  archive.as("left_at_end", [&] { values(left_at_end); });
+  archive.as("left_at_end", [&] { values(left_at_end()); });
+  Linearization last = *newest;
   CONCORD_MEMBERS(archive, continues, last.f_x, last.f_u, last.g_x, last.g_u, last.f_t, last.g_t,
                   last.g_late, last.late, last.parameters);
-  CONCORD_MEMBERS(archive, steady, restarts, late);
+  if (archive.reading()) newest = std::make_shared<const Linearization>(std::move(last));
+  bool answers_late = late != nullptr;
+  CONCORD_MEMBERS(archive, steady, restarts, answers_late);
+  if (!answers_late) late.reset();
+  if (answers_late && !late) late = std::make_unique<LateErrors>();
+  if (late) CONCORD_MEMBERS(archive, *late);
 }
 
-void ErrorPropagation::Part::pass_mean(Archive& archive) {
+void ErrorPropagation::Part::pass_mean(Archive& archive, Linearization& linearization) {
   CONCORD_MEMBERS(archive, known, linearization.f_x, linearization.f_u, linearization.g_x,
                   linearization.g_u, linearization.g_late, linearization.late);
 }
@@ -144,19 +151,24 @@ bool ErrorPropagation::relaxes_slowly(const Part& part, double h) const {
 /// Beside an interval.
 bool ErrorPropagation::is_fast(const Part& part, double h) {
   constexpr double about_the_same = 0.7;
-  const auto n = static_cast<double>(part.a.rows());
-  return -CarriedErrors::gamma * h * part.a.trace() > about_the_same * n;
+  const auto n = static_cast<double>(part.spread->a.rows());
+  return -CarriedErrors::gamma * h * part.spread->a.trace() > about_the_same * n;
 }
 
+/// Once for all that share it.
 void ErrorPropagation::factorize(Part& part, double h) const {
-  if (part.late.any()) {
-    part.d = Eigen::MatrixXd(part.late.share(h) * part.late.gain());
-    part.d_held = Eigen::MatrixXd(part.late.share(h) * part.late.by_held());
+  Spread& spread = *part.spread;
+  const How how = how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages;
+  if (spread.h == h && spread.how == how) return;
+  spread.h = h;
+  spread.how = how;
+  if (part.late) {
+    spread.d = Eigen::MatrixXd(part.late->share(h) * part.late->gain());
+    spread.d_held = Eigen::MatrixXd(part.late->share(h) * part.late->by_held());
   }
-  part.carried.prepare(
-      part.a, h, how_ == How::exactly && relaxes_slowly(part, h) ? How::exactly : How::by_stages);
-  part.response = part.carried.response(part.b);
-  part.gain = sum_with_product(part.d, part.c, part.response);
+  spread.carried.prepare(spread.a, h, how);
+  spread.response = spread.carried.response(spread.b);
+  spread.gain = sum_with_product(spread.d, spread.c, spread.response);
 }
 
 ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint& point, double h) {
@@ -181,11 +193,11 @@ ErrorPropagation::State ErrorPropagation::linearize_all(const CommunicationPoint
 }
 
 /// Where a subsystem's K can have other entries than the system's, this is made anew.
-void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system) {
+void ErrorPropagation::match_entries(LinearMap Spread::*gain, InputSystem& system) {
   if (!any_sparse_) return;
   bool differs = false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const LinearMap& own = parts_[k].*gain;
+    const LinearMap& own = parts_[k].spread.get()->*gain;
     if (!own.is_sparse() || system.gains().has_entries_of(k, own.entries())) continue;
     system.gains().set(k, own.entries());
     differs = true;
@@ -195,7 +207,7 @@ void ErrorPropagation::match_entries(LinearMap Part::*gain, InputSystem& system)
 
 /// K = D: what comes about at once. An indirect constraint says nothing of its unknown there.
 void ErrorPropagation::assemble_direct() {
-  put_gains(&Part::d, *direct_);
+  put_gains(&Spread::d, *direct_);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (subsystems_.own(k).description().constraint != ConstraintKind::indirect) continue;
     for (std::size_t i = 0; i < direct_->gains().inputs(k).size(); ++i)
@@ -204,10 +216,10 @@ void ErrorPropagation::assemble_direct() {
   direct_->assemble();
 }
 
-void ErrorPropagation::put_gains(LinearMap Part::*gain, InputSystem& system) {
+void ErrorPropagation::put_gains(LinearMap Spread::*gain, InputSystem& system) {
   match_entries(gain, system);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const LinearMap& map = parts_[k].*gain;
+    const LinearMap& map = parts_[k].spread.get()->*gain;
     if (map.is_sparse()) {
       system.gains().set(k, map.entries());
       continue;
@@ -240,7 +252,7 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
   const bool solved = system.solve();
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      part.u[index(c)] = system.solution()[part.connected.first + c];
+      part.u()[index(c)] = system.solution()[part.connected.first + c];
     }
   }
   return solved;
@@ -250,16 +262,16 @@ bool ErrorPropagation::solve(InputSystem& system, std::span<const double> distur
 bool ErrorPropagation::stage(std::span<const double> disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.stage = part.carried.over_last(part.target, part.driven);
-    part.c.set_product(part.stage, part.y);
-    part.d_held.add_product(part.u_held, part.y);
-    part.y += part.g_discrete;
-    if (part.late.any()) part.y += part.arriving;
+    part.stage() = part.spread->carried.over_last(part.target(), part.driven());
+    part.spread->c.set_product(part.stage(), part.y());
+    part.spread->d_held.add_product(part.u_held(), part.y());
+    part.y() += part.g_discrete();
+    if (part.late) part.y() += part.arriving;
     write_outputs(k);
   }
-  const bool solved = solve(over_interval_, disturbance);
+  const bool solved = solve(*over_interval_, disturbance);
   for (Part& part : parts_) {
-    part.response.add_product(part.u, part.stage);
+    part.spread->response.add_product(part.u(), part.stage());
   }
   return solved;
 }
@@ -269,9 +281,9 @@ void ErrorPropagation::pass_through(Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     for (std::size_t c = 0; c < part.connected.size(); ++c) {
-      part.u[index(c)] = disturbance.deviation[part.connected.first + c];
+      part.u()[index(c)] = disturbance.deviation[part.connected.first + c];
     }
-    part.d.set_product(part.u, part.y);
+    part.spread->d.set_product(part.u(), part.y());
     write_outputs(k);
   }
   exchange();
@@ -292,7 +304,7 @@ void ErrorPropagation::hold(const Disturbance& disturbance) {
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
-      part.u_held[index(c)] =
+      part.u_held()[index(c)] =
           fed_[i].value - fed_by_zero_[i].value + disturbance.held[part.held.first + c];
     }
   }
@@ -300,8 +312,8 @@ void ErrorPropagation::hold(const Disturbance& disturbance) {
 
 void ErrorPropagation::write_outputs(std::size_t k) {
   const std::size_t first = subsystems_.outputs_of(k).first;
-  for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o) {
-    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y[o];
+  for (Eigen::Index o = 0; o < parts_[k].y().size(); ++o) {
+    outputs_[first + static_cast<std::size_t>(o)].value = parts_[k].y()[o];
   }
 }
 
@@ -320,24 +332,26 @@ void ErrorPropagation::set_stages(const Disturbance& disturbance) {
 bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {
   set_stages(disturbance);
   for (Part& part : parts_) {
-    part.target = part.x;
+    part.target() = part.x();
     // What integrators have left, evenly over the interval: what dies out within it does so here.
-    part.b_held.set_product(part.u_held, part.driven);
-    part.driven += part.f_discrete;
-    part.driven += part.integrated / h;
-    if (part.late.any()) part.arriving = part.late.over_first(diagonal);
+    part.spread->b_held.set_product(part.u_held(), part.driven());
+    part.driven() += part.f_discrete();
+    part.driven() += part.integrated() / h;
+    if (part.late) part.arriving = part.late->over_first(diagonal);
   }
   if (!stage(first_stage_)) return false;
   for (Part& part : parts_) {
-    part.target = part.carried.over_first(part.x, part.stage, part.driven + part.b * part.u);
-    part.late.add(1.0 - diagonal, part.u);
-    if (part.late.any()) part.arriving = part.late.over_last();
+    part.target() = part.spread->carried.over_first(part.x(), part.stage(),
+                                                    part.driven() + part.spread->b * part.u());
+    if (!part.late) continue;
+    part.late->add(1.0 - diagonal, part.u());
+    part.arriving = part.late->over_last();
   }
   if (!stage(second_stage_)) return false;
   for (Part& part : parts_) {
-    part.x = part.stage;
-    part.integrated.setZero();
-    part.late.add(diagonal, part.u);
+    part.x() = part.stage();
+    part.integrated().setZero();
+    if (part.late) part.late->add(diagonal, part.u());
   }
   return true;
 }
@@ -349,17 +363,17 @@ bool ErrorPropagation::carry(const Disturbance& disturbance, CarriesErrors& coup
     const Part& part = parts_[k];
     const IndexRange inputs = subsystems_.inputs_of(k);
     CarriedError& error = carried_errors_[k];
-    error.x = part.x;
+    error.x = part.x();
     error.u.setZero(index(inputs.size()));
-    error.f = part.f_discrete;
-    error.g = part.g_discrete;
+    error.f = part.f_discrete();
+    error.g = part.g_discrete();
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
-      error.u[index(i - inputs.first)] = part.u_held[index(c)];
+      error.u[index(i - inputs.first)] = part.u_held()[index(c)];
     }
   }
   const bool solved = coupling.carry_errors(carried_errors_, disturbance.mean);
-  for (std::size_t k = 0; k < parts_.size(); ++k) parts_[k].x = carried_errors_[k].x;
+  for (std::size_t k = 0; k < parts_.size(); ++k) parts_[k].x() = carried_errors_[k].x;
   return solved;
 }
 
@@ -375,9 +389,9 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   }
   steady_ = worst < renewed;
   if (worst != same) {
-    if (!carried_) {
-      put_gains(&Part::gain, over_interval_);
-      over_interval_.assemble();
+    if (over_interval_) {
+      put_gains(&Spread::gain, *over_interval_);
+      over_interval_->assemble();
     }
     if (direct_) assemble_direct();
   }
@@ -386,18 +400,19 @@ bool ErrorPropagation::advance(const CommunicationPoint& point, double h, Distur
   pass_through(disturbance);
   if (!look_between(disturbance, h)) return false;
   for (Part& part : parts_) {
-    part.x_begin = part.x;
-    part.u_begin = part.u;
-    part.late.begin(h);
+    part.x_begin() = part.x();
+    part.u_begin() = part.u();
+    if (part.late) part.late->begin(h);
   }
   if (!pass_layers(disturbance)) return false;
   if (!(carried_ ? carry(disturbance, *coupling) : go_by_stages(h, disturbance))) return false;
   for (Part& part : parts_) {
-    part.x += part.left_at_end;
-    part.left_at_end.setZero();
+    part.x() += part.left_at_end();
+    part.left_at_end().setZero();
   }
   const bool solved = end(point, disturbance);
-  for (Part& part : parts_) part.late.end(h, part.u_held);
+  for (Part& part : parts_)
+    if (part.late) part.late->end(h, part.u_held());
   return solved;
 }
 
@@ -406,9 +421,9 @@ void ErrorPropagation::add_integration_errors(Left left) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
     const std::span<const double> errors = subsystems_.own(k).integration_errors();
-    part.integrated += part.left_at_end;
-    part.left_at_end.setZero();
-    Eigen::VectorXd& sum = left == Left::at_end ? part.left_at_end : part.integrated;
+    part.integrated() += part.left_at_end();
+    part.left_at_end().setZero();
+    Column sum = left == Left::at_end ? part.left_at_end() : part.integrated();
     for (std::size_t i = 0; i < errors.size(); ++i) sum[index(i)] += errors[i];
   }
 }
@@ -418,17 +433,18 @@ double ErrorPropagation::error_of(std::size_t k, const Graze& graze) const {
   const std::size_t first = subsystems_.inputs_of(k).first;
   double error = 0.0;
   for (std::size_t s = 0; s < graze.by_states.size(); ++s) {
-    const double at_ends = std::max(std::abs(part.x_begin[index(s)]), std::abs(part.x[index(s)]));
+    const double at_ends =
+        std::max(std::abs(part.x_begin()[index(s)]), std::abs(part.x()[index(s)]));
     error += graze.by_states[s] * at_ends;
   }
   for (std::size_t c = 0; c < part.connected.size(); ++c) {
     const std::size_t i = subsystems_.connected_inputs()[part.connected.first + c] - first;
-    error +=
-        graze.by_inputs[i] * std::max(std::abs(part.u_begin[index(c)]), std::abs(part.u[index(c)]));
+    error += graze.by_inputs[i] *
+             std::max(std::abs(part.u_begin()[index(c)]), std::abs(part.u()[index(c)]));
   }
   for (std::size_t c = 0; c < part.held.size(); ++c) {
     const std::size_t i = subsystems_.held_inputs()[part.held.first + c] - first;
-    error += graze.by_inputs[i] * std::abs(part.u_held[index(c)]);
+    error += graze.by_inputs[i] * std::abs(part.u_held()[index(c)]);
   }
   return error;
 }
@@ -441,7 +457,7 @@ bool ErrorPropagation::find_inputs_at_end(const Disturbance& disturbance) {
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.connected.size() && !closely_; ++c) {
       const std::size_t j = part.connected.first + c;
-      part.u[index(c)] += disturbance.end[j] - disturbance.mean[j];
+      part.u()[index(c)] += disturbance.end[j] - disturbance.mean[j];
     }
   }
   return true;
@@ -462,10 +478,11 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance, double h) {
   if (!solve_between()) return false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const std::size_t first = subsystems_.outputs_of(k).first;
-    const LinearMap& passed = is_fast(parts_[k], h) ? parts_[k].gain : parts_[k].d;
-    passed.set_product(parts_[k].u, parts_[k].y);
-    for (Eigen::Index o = 0; o < parts_[k].y.size(); ++o)
-      between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y[o]);
+    const Spread& spread = *parts_[k].spread;
+    const LinearMap& passed = is_fast(parts_[k], h) ? spread.gain : spread.d;
+    passed.set_product(parts_[k].u(), parts_[k].y());
+    for (Eigen::Index o = 0; o < parts_[k].y().size(); ++o)
+      between_[first + static_cast<std::size_t>(o)] = std::abs(parts_[k].y()[o]);
   }
   return true;
 }
@@ -473,11 +490,11 @@ bool ErrorPropagation::look_between(const Disturbance& disturbance, double h) {
 /// e of all inputs, with what comes about at once where anything does.
 bool ErrorPropagation::solve_between() {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    Part& part = parts_[k];
-    part.y.setZero(index(subsystems_.outputs_of(k).size()));
+    const Part& part = parts_[k];
+    part.y().setZero();
     write_outputs(k);
     for (std::size_t c = 0; c < part.connected.size(); ++c)
-      part.u[index(c)] = missed_[part.connected.first + c];
+      part.u()[index(c)] = missed_[part.connected.first + c];
   }
   return !direct_ || solve(*direct_, missed_);
 }
@@ -489,14 +506,15 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
   for (const double layer : disturbance.layers) largest = std::max(largest, std::abs(layer));
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.y.setZero(index(subsystems_.outputs_of(k).size()));
-    if (part.late.any()) part.y = part.late.layers();
-    for (const double layer : part.y) largest = std::max(largest, std::abs(layer));
+    part.y().setZero();
+    if (part.late) part.y() = part.late->layers();
+    for (const double layer : part.y()) largest = std::max(largest, std::abs(layer));
     write_outputs(k);
   }
   if (agree_on_largest(subsystems_.comm(), largest) == 0.0) return true;
   if (!solve(*direct_, disturbance.layers)) return false;
-  for (Part& part : parts_) part.late.add_layers(part.u);
+  for (Part& part : parts_)
+    if (part.late) part.late->add_layers(part.u());
   return true;
 }
 
@@ -504,16 +522,16 @@ bool ErrorPropagation::pass_layers(const Disturbance& disturbance) {
 bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& disturbance) {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    part.c.set_product(part.x, part.y);
+    part.spread->c.set_product(part.x(), part.y());
     pass_states_through_curve(k, point);
-    part.y += part.g_discrete;
-    if (part.late.any()) part.y += part.late.at_end();
+    part.y() += part.g_discrete();
+    if (part.late) part.y() += part.late->at_end();
     write_outputs(k);
   }
   const bool solved = find_inputs_at_end(disturbance);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
-    parts_[k].d.add_product(parts_[k].u, parts_[k].y);
-    parts_[k].d_held.add_product(parts_[k].u_held, parts_[k].y);
+    parts_[k].spread->d.add_product(parts_[k].u(), parts_[k].y());
+    parts_[k].spread->d_held.add_product(parts_[k].u_held(), parts_[k].y());
     if (!consistent_) pass_through_curve(k, point, disturbance.end);
     write_outputs(k);
   }
@@ -530,18 +548,19 @@ void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoin
   for (std::size_t c = 0; c < wrong.size(); ++c) {
     const double size =
         subsystems_.input_sizes()[subsystems_.connected_inputs()[part.connected.first + c]];
-    large = large || (size > 0.0 && std::abs(wrong[c]) >= size && !part.d.is_zero_column(index(c)));
+    large = large ||
+            (size > 0.0 && std::abs(wrong[c]) >= size && !part.spread->d.is_zero_column(index(c)));
   }
-  if (!large || part.late.any() || !subsystems_.own(k).description().capabilities.point_outputs ||
+  if (!large || part.late || !subsystems_.own(k).description().capabilities.point_outputs ||
       subsystems_.point_outputs(k, point.inputs, Wanted::values, exact_) != Outcome::ok) {
     return;
   }
   const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(wrong.data(), index(wrong.size()));
   const std::size_t first = subsystems_.outputs_of(k).first;
-  part.d.add_product(u, part.y, -1.0);
-  for (Eigen::Index o = 0; o < part.y.size(); ++o) {
+  part.spread->d.add_product(u, part.y(), -1.0);
+  for (Eigen::Index o = 0; o < part.y().size(); ++o) {
     const std::size_t output = first + static_cast<std::size_t>(o);
-    part.y[o] += point.outputs[output].value - exact_[output].value;
+    part.y()[o] += point.outputs[output].value - exact_[output].value;
   }
 }
 
@@ -554,8 +573,8 @@ void ErrorPropagation::pass_states_through_curve(std::size_t k, const Communicat
   const auto x = subsystems_.own(k).states();
   bool large = false;
   for (std::size_t i = 0; i < x.size(); ++i)
-    large =
-        large || (std::abs(part.x[index(i)]) > std::abs(x[i]) && !part.c.is_zero_column(index(i)));
+    large = large || (std::abs(part.x()[index(i)]) > std::abs(x[i]) &&
+                      !part.spread->c.is_zero_column(index(i)));
   // One of both sides may be none that g knows.
   if (large && !find_outputs_beside(k, point, -1.0)) find_outputs_beside(k, point, 1.0);
 }
@@ -578,20 +597,20 @@ bool ErrorPropagation::find_outputs_beside(std::size_t k, const CommunicationPoi
     return !thrown && outcome == Outcome::ok;
   };
   if (!find(here)) return false;
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x[index(i)];
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += sign * part.x()[index(i)];
   if (!find(beside)) return false;
   for (std::size_t o = 0; o < here.size(); ++o)
     if (!std::isfinite(beside[o].value - here[o].value)) return false;
   for (std::size_t o = 0; o < here.size(); ++o)
-    part.y[index(o)] = sign * (beside[o].value - here[o].value);
+    part.y()[index(o)] = sign * (beside[o].value - here[o].value);
   return true;
 }
 
 /// K of one subsystem over a long time: what its inputs can have made of its outputs.
 LinearMap ErrorPropagation::gain_over(const Part& part, double h) {
   CarriedErrors carried;
-  carried.prepare(part.a, h, How::by_stages);
-  return sum_with_product(part.d, part.c, carried.response(part.b));
+  carried.prepare(part.spread->a, h, How::by_stages);
+  return sum_with_product(part.spread->d, part.spread->c, carried.response(part.spread->b));
 }
 
 }  // namespace concord

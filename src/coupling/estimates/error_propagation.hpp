@@ -1,6 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,7 +108,7 @@ class ErrorPropagation {
 
   /// What errors have become, and the linearisations that are kept. Collective.
   void io(Archive& archive);
-  int memory_version() const { return 6; }
+  int memory_version() const { return 7; }
 
   /// Of this rank, after a failure.
   const std::optional<std::string>& failure() const { return failure_; }
@@ -113,47 +116,96 @@ class ErrorPropagation {
  private:
   enum State : int { same, resized, renewed, failed };
 
+  /// What a linearisation makes of errors, shared by all that have it.
+  struct Spread {
+    Linearization mean;               ///< of those at both ends of the interval
+    std::vector<std::size_t> places;  ///< of connected inputs, the number of all, held ones
+    LinearMap a, b, c, d;             ///< b, d: columns of connected inputs
+    LinearMap b_held, d_held;         ///< columns of held inputs
+    double h = 0.0;                   ///< that what follows is for; 0: not made
+    CarriedErrors::How how = CarriedErrors::How::exactly;
+    CarriedErrors carried;
+    LinearMap response;  ///< of states at the end to inputs
+    LinearMap gain;      ///< K
+  };
+
+  /// The last few that were made: subsystems of one type come one behind the other.
+  template <class Made>
+  class LastFew {
+   public:
+    template <class Like>
+    std::shared_ptr<Made> find(const Like& is_like) const {
+      for (const auto& one : all_)
+        if (one && is_like(*one)) return one;
+      return nullptr;
+    }
+    void add(std::shared_ptr<Made> made) { all_[next_++ % all_.size()] = std::move(made); }
+
+   private:
+    std::array<std::shared_ptr<Made>, 8> all_;
+    std::size_t next_ = 0;
+  };
+
+  using Column = Eigen::Map<Eigen::VectorXd>;
+
   /// One own subsystem.
   struct Part {
-    Linearization linearization;           ///< the mean of those at both ends of the interval
-    Linearization last, next;              ///< at its ends
-    bool continues = false;                ///< the interval begins where `last` is
-    LinearizesSparsely* sparse = nullptr;  ///< where that has few entries
+    std::shared_ptr<const Linearization> newest;   ///< at the interval's end
+    std::shared_ptr<Spread> spread;                ///< of one that is known
+    bool continues = false;                        ///< the interval begins where `newest` is
+    LinearizesSparsely* sparse = nullptr;          ///< where that has few entries
     std::shared_ptr<const LinearPattern> pattern;  ///< of what linearisations then are entries
-    LinearMap a, b, c, d;                          ///< b, d: columns of connected inputs
-    CarriedErrors carried;
-    LinearMap response;        ///< of states at the end to inputs
-    LinearMap gain;            ///< K
-    LinearMap b_held, d_held;  ///< columns of held inputs
-    LateErrors late;
-    Eigen::VectorXd arriving;  ///< of `late`, in the stage
-    Eigen::VectorXd x, target, stage, u, y, u_held;
-    Eigen::VectorXd driven;            ///< f by what is held and what integrators have left
-    Eigen::VectorXd x_begin, u_begin;  ///< x and u where the interval began
-    Eigen::VectorXd integrated;        ///< what integrators have left since then
-    Eigen::VectorXd left_at_end;       ///< by the last macro-step, not in `integrated` yet
-    IndexRange connected, held;        ///< positions among connected and held inputs
+    std::unique_ptr<LateErrors> late;              ///< null: it does not answer late
+    Eigen::VectorXd arriving;                      ///< of `late`, in the stage
+    double* columns = nullptr;                     ///< where its columns are, one behind the other
+    Eigen::Index states = 0, outputs = 0;
+    IndexRange connected, held;  ///< positions among connected and held inputs
     TellsGrazes* teller = nullptr;
     Eigen::VectorXd discrete;  ///< of its discrete variables; none: no events, or not told
-    Eigen::VectorXd f_discrete, g_discrete;  ///< what they make of f and g
     std::vector<double> f_before, u_before;  ///< f-, delta u + u' dt of the instant under way
     std::int64_t restarts_before = 0;        ///< `restarts` there
     double instant_error = 0.0;              ///< dt of it, s
     bool known = false;
-    bool steady = false;        ///< `last` was what it was at the interval's begin, too
-    std::int64_t restarts = 0;  ///< of the subsystem, when `last` was found
+    bool steady = false;        ///< `newest` was what it was at the interval's begin, too
+    std::int64_t restarts = 0;  ///< of the subsystem, when `newest` was found
+
+    Column x() const { return of_states(0); }
+    Column target() const { return of_states(1); }
+    Column stage() const { return of_states(2); }
+    Column driven() const { return of_states(3); }  ///< f by what is held and integrators have left
+    Column x_begin() const { return of_states(4); }      ///< x where the interval began
+    Column integrated() const { return of_states(5); }   ///< what integrators have left since then
+    Column left_at_end() const { return of_states(6); }  ///< by the last macro-step, not in that
+    Column f_discrete() const { return of_states(7); }   ///< `discrete` in f
+    Column y() const { return {columns + 8 * states, outputs}; }
+    Column g_discrete() const { return {columns + 8 * states + outputs, outputs}; }
+    Column u() const { return of_inputs(0, connected); }
+    Column u_begin() const { return of_inputs(connected.size(), connected); }
+    Column u_held() const { return of_inputs(2 * connected.size(), held); }
+    Column of_states(Eigen::Index which) const { return {columns + which * states, states}; }
+    Column of_inputs(std::size_t place, const IndexRange& inputs) const {
+      return {columns + 8 * states + 2 * outputs + place, static_cast<Eigen::Index>(inputs.size())};
+    }
+    std::size_t room() const {
+      return static_cast<std::size_t>(8 * states + 2 * outputs) + 2 * connected.size() +
+             held.size();
+    }
 
     void io(Archive& archive);
-    int memory_version() const { return 5; }
-    void pass_mean(Archive& archive);
+    int memory_version() const { return 6; }
+    void pass_mean(Archive& archive, Linearization& linearization);
   };
 
+  void lay_columns();
+  std::span<const std::size_t> connected_inputs(const Part& part) const;
+  std::span<const std::size_t> held_inputs(const Part& part) const;
+  std::shared_ptr<const Linearization> kept(const Linearization& here);
   static std::vector<char> sparse_parts(RankNetwork& subsystems);
   static LinearMap gain_over(const Part& part, double h);
   bool keeps(std::size_t k, const CommunicationPoint& point);
   State linearize(std::size_t k, const CommunicationPoint& point);
   bool take_pattern(Part& part) const;
-  void take_linearization(std::size_t k);
+  void take_linearization(std::size_t k, const Linearization& mean);
   template <class Matrix>
   void take_matrices(std::size_t k, const Matrix& a, const Matrix& c, const Matrix& by_all,
                      const Matrix& out_by_all);
@@ -161,9 +213,9 @@ class ErrorPropagation {
   static bool is_fast(const Part& part, double h);
   bool relaxes_slowly(const Part& part, double h) const;
   void factorize(Part& part, double h) const;
-  void put_gains(LinearMap Part::*gain, InputSystem& system);
+  void put_gains(LinearMap Spread::*gain, InputSystem& system);
   void assemble_direct();
-  void match_entries(LinearMap Part::*gain, InputSystem& system);
+  void match_entries(LinearMap Spread::*gain, InputSystem& system);
   void pass_through(Disturbance& disturbance);
   void hold(const Disturbance& disturbance);
   void pass_states_through_curve(std::size_t k, const CommunicationPoint& point);
@@ -203,10 +255,13 @@ class ErrorPropagation {
   RankNetwork& subsystems_;
   bool closely_, carried_, small_;
   ConstraintRows constraints_;
-  InputSystem over_interval_;  ///< K = Part::gain
+  std::optional<InputSystem> over_interval_;  ///< K = Spread::gain; none where errors are carried
   bool consistent_, looks_between_;
   std::optional<InputSystem> direct_;  ///< K = D, of loops and direct constraints, too
   std::vector<Part> parts_;
+  std::vector<double> columns_;  ///< of parts, one behind the other
+  LastFew<const Linearization> linearizations_;
+  LastFew<Spread> spreads_;
   std::vector<double> first_stage_, second_stage_, missed_, between_;
   std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
   std::vector<double> per_output_;            ///< what an output of one more is to inputs

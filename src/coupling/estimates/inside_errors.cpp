@@ -157,8 +157,6 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       followers_(followers_in(subsystems)),
       scanned_(
           count_scanned(subsystems, followers_, subsystems.scanned_outputs().outputs().size())) {
-  for (auto& row : inputs_) row.resize(subsystems.n_inputs());
-  for (auto& row : outputs_) row.resize(subsystems.n_outputs());
   if (method.adapt_tolerance.of_range) {
     ranges_.emplace(subsystems.connected_inputs().size());
   }
@@ -232,6 +230,8 @@ void InsideErrors::find_rows(const MacroStep& step, const CommunicationPoint& po
     std::ranges::fill(part_, Sample{});
     return;
   }
+  for (auto& row : inputs_) row.resize(subsystems_.n_inputs());
+  for (auto& row : outputs_) row.resize(subsystems_.n_outputs());
   rows_ = {LobattoPoints::share, LobattoPoints::weight, LobattoPoints::weight, inputs_, outputs_};
   const auto known = coupling.passed_layer() || point.last_step == 0.0 ? InnerPoints::Past::unknown
                                                                        : InnerPoints::Past::known;

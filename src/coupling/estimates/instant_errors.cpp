@@ -17,7 +17,7 @@ std::vector<double> ErrorPropagation::input_errors(std::size_t k) const {
     errors[i - inputs.first] = fed_[i].value - fed_by_zero_[i].value;
   for (std::size_t c = part.held.first; c < part.held.last; ++c)
     errors[subsystems_.held_inputs()[c] - inputs.first] =
-        part.u_held[static_cast<Eigen::Index>(c - part.held.first)];
+        part.u_held()[static_cast<Eigen::Index>(c - part.held.first)];
   return errors;
 }
 
@@ -27,7 +27,8 @@ double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inpu
                                      double h) const {
   const Part& part = parts_[k];
   const std::vector<double> of_inputs = input_errors(k);
-  const std::span<const double> of_states(part.x.data(), static_cast<std::size_t>(part.x.size()));
+  const std::span<const double> of_states(part.x().data(),
+                                          static_cast<std::size_t>(part.x().size()));
   double result = 0.0;
   subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
   if (!std::isfinite(result)) return 0.0;
@@ -73,7 +74,7 @@ void ErrorPropagation::spread_instant_errors() {
   std::vector<Sample> late(outputs_.size()), fed(fed_.size());
   for (int link = 0; link < links; ++link) {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const bool passes_on = subsystems_.own(k).description().events || parts_[k].x.size() == 0;
+      const bool passes_on = subsystems_.own(k).description().events || parts_[k].x().size() == 0;
       const IndexRange out = subsystems_.outputs_of(k);
       for (std::size_t o = out.first; o < out.last; ++o)
         late[o].value = passes_on ? parts_[k].instant_error : 0.0;
@@ -120,7 +121,7 @@ std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint&
 void ErrorPropagation::put_slopes(std::size_t k, std::span<const double> f,
                                   std::span<const Sample> inputs, std::span<Sample> outputs) const {
   const Part& part = parts_[k];
-  const Linearization& here = part.last;
+  const Linearization& here = *part.newest;
   const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
   for (std::size_t o = 0; o < out.size(); ++o) {
     double slope = here.g_t.empty() ? 0.0 : here.g_t[o];
@@ -179,16 +180,16 @@ void ErrorPropagation::jump(std::size_t k, const CommunicationPoint& point) {
       reached && !part.f_before.empty() &&
       find_slopes(k, std::span(point.inputs).subspan(inputs.first, inputs.size()), f);
   if (!moves && jumps.empty()) return;
-  const Eigen::VectorXd x = part.x, g_discrete = part.g_discrete;
+  const Eigen::VectorXd x = part.x(), g_discrete = part.g_discrete();
   const auto move = [&](const std::vector<double>& slopes, double dt) {
-    part.x += dt * Eigen::Map<const Eigen::VectorXd>(slopes.data(), part.x.size());
+    part.x() += dt * Eigen::Map<const Eigen::VectorXd>(slopes.data(), part.x().size());
   };
   if (moves) move(part.f_before, part.instant_error);
   set(part, jumps);
   if (moves) move(f, -part.instant_error);
   pass_discrete(k, point);
   if (!part.known) return;
-  const Eigen::VectorXd change = part.c * (part.x - x) + part.g_discrete - g_discrete;
+  const Eigen::VectorXd change = part.spread->c * (part.x() - x) + part.g_discrete() - g_discrete;
   const std::size_t first = subsystems_.outputs_of(k).first;
   for (Eigen::Index o = 0; o < change.size(); ++o)
     outputs_[first + static_cast<std::size_t>(o)].value += change[o];
@@ -205,11 +206,11 @@ void ErrorPropagation::set(Part& part, std::span<const Jump> jumps) const {
 
 /// All with the errors of before the pass.
 void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
-  const auto states = static_cast<std::size_t>(part.x.size());
+  const auto states = static_cast<std::size_t>(part.x().size());
   const std::size_t inputs = part.u_before.size();
   const auto of = [&](std::size_t variable) {
     if (variable == 0) return part.instant_error;
-    if (variable <= states) return part.x[static_cast<Eigen::Index>(variable - 1)];
+    if (variable <= states) return part.x()[static_cast<Eigen::Index>(variable - 1)];
     if (variable <= states + inputs) return part.u_before[variable - 1 - states];
     return part.discrete[static_cast<Eigen::Index>(variable - 1 - states - inputs)];
   };
@@ -219,31 +220,31 @@ void ErrorPropagation::set_pass(Part& part, std::span<const Jump> pass) const {
     for (const auto& [variable, derivative] : jump.by) error += derivative * of(variable);
   }
   for (std::size_t i = 0; i < pass.size(); ++i) {
-    Eigen::VectorXd& to = pass[i].state ? part.x : part.discrete;
-    to[static_cast<Eigen::Index>(pass[i].index)] = errors[i];
+    double* const to = pass[i].state ? part.x().data() : part.discrete.data();
+    to[pass[i].index] = errors[i];
   }
 }
 
 void ErrorPropagation::pass_discrete(std::size_t k, const CommunicationPoint& point) {
   Part& part = parts_[k];
   if (part.discrete.isZero(0.0)) {
-    part.f_discrete.setZero();
-    part.g_discrete.setZero();
+    part.f_discrete().setZero();
+    part.g_discrete().setZero();
     return;
   }
   const IndexRange inputs = subsystems_.inputs_of(k);
-  const auto values = [](auto& vector) {
+  const auto values = [](auto&& vector) {
     return std::span(vector.data(), static_cast<std::size_t>(vector.size()));
   };
   bool known = false;
   subsystems_.asking(k, [&] {
     known = part.teller->pass_discrete(std::span(point.inputs).subspan(inputs.first, inputs.size()),
-                                       values(part.discrete), values(part.f_discrete),
-                                       values(part.g_discrete));
+                                       values(part.discrete), values(part.f_discrete()),
+                                       values(part.g_discrete()));
   });
   if (!known) {
-    part.f_discrete.setZero();
-    part.g_discrete.setZero();
+    part.f_discrete().setZero();
+    part.g_discrete().setZero();
   }
 }
 

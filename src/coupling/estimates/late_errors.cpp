@@ -32,7 +32,7 @@ void LateErrors::begin(double h) {
   }
 }
 
-void LateErrors::end(double h, const Eigen::VectorXd& held) {
+void LateErrors::end(double h, const Eigen::Ref<const Eigen::VectorXd>& held) {
   if (!any()) return;
   now_ += by_held_ * held;
   spans_.push_back(h);

@@ -32,15 +32,15 @@ class LateErrors {
   const Eigen::VectorXd& at_end() const { return at_end_; }
 
   /// Of the interval's mean error of u, this share is `u`.
-  void add(double share, const Eigen::VectorXd& u) {
+  void add(double share, const Eigen::Ref<const Eigen::VectorXd>& u) {
     if (any()) now_ += share * (gain_ * u);
   }
   /// Of that, what lies in layers.
-  void add_layers(const Eigen::VectorXd& u) {
+  void add_layers(const Eigen::Ref<const Eigen::VectorXd>& u) {
     if (any()) layers_now_ += gain_ * u;
   }
   /// The interval of size h ends, over which held inputs were wrong by `held`.
-  void end(double h, const Eigen::VectorXd& held);
+  void end(double h, const Eigen::Ref<const Eigen::VectorXd>& held);
 
   void io(Archive& archive) { CONCORD_MEMBERS(archive, spans_, means_, in_layers_); }
 

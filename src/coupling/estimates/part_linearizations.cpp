@@ -3,6 +3,7 @@
 
 #include "coupling/estimates/error_propagation.hpp"
 #include "coupling/problem/row_major.hpp"
+#include "subsystem/scratch_linearization.hpp"
 #include "support/work_clock.hpp"
 
 namespace concord {
@@ -69,6 +70,37 @@ bool equal(const Linearization& one, const Linearization& other) {
 
 }  // namespace
 
+/// What parts have in columns of the rank.
+void ErrorPropagation::lay_columns() {
+  std::size_t size = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    parts_[k].states = signed_index(subsystems_.states_of(k).size());
+    parts_[k].outputs = signed_index(subsystems_.outputs_of(k).size());
+    size += parts_[k].room();
+  }
+  columns_.assign(size, 0.0);
+  double* next = columns_.data();
+  for (Part& part : parts_) {
+    part.columns = next;
+    next += part.room();
+  }
+}
+
+/// What f and g are there nobody asks for later.
+std::shared_ptr<const Linearization> ErrorPropagation::kept(const Linearization& here) {
+  const auto is_like = [&](const Linearization& other) {
+    return equal(other, here) && other.f_t == here.f_t && other.g_t == here.g_t &&
+           other.g_late == here.g_late && other.late == here.late &&
+           other.parameters == here.parameters;
+  };
+  if (auto known = linearizations_.find(is_like)) return known;
+  auto result = std::make_shared<Linearization>(here);
+  result->f.clear();
+  result->g.clear();
+  linearizations_.add(result);
+  return result;
+}
+
 /// Of own subsystems, whose linearisations are entries.
 std::vector<char> ErrorPropagation::sparse_parts(RankNetwork& subsystems) {
   std::vector<char> result;
@@ -91,7 +123,7 @@ bool ErrorPropagation::keeps(std::size_t k, const CommunicationPoint& point) {
   bool keeps = false;
   const WorkScope timed(subsystems_.clock(), k, Work::linearize);
   const auto thrown = subsystems_.at_point(k, [&] {
-    keeps = subsystems_.own(k).keeps(part.last,
+    keeps = subsystems_.own(k).keeps(*part.newest,
                                      std::span(point.inputs).subspan(inputs.first, inputs.size()));
   });
   return keeps && !thrown;
@@ -108,7 +140,8 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
   }
   Subsystem& subsystem = subsystems_.own(k);
   const IndexRange inputs = subsystems_.inputs_of(k);
-  Linearization& now = part.next;
+  ScratchLinearization scratch;
+  Linearization& now = scratch.all();
   const bool other_pattern = take_pattern(part);
   if (other_pattern) part.continues = false;
   Outcome outcome = Outcome::ok;
@@ -124,21 +157,20 @@ ErrorPropagation::State ErrorPropagation::linearize(std::size_t k,
                             "' cannot be linearised: " + subsystem.failure();
     return part.known ? same : failed;
   }
+  Linearization mean = now;
   if (part.continues && closely_) {
-    to_mean(part.last, now);
-  } else {
-    part.last = now;
+    mean = *part.newest;
+    to_mean(mean, now);
   }
-  std::swap(part.last, now);  // the mean is in `now`
-  const bool as_before = part.known && !other_pattern && equal(now, part.linearization);
+  part.newest = kept(now);
+  const bool as_before = part.known && !other_pattern && equal(mean, part.spread->mean);
   part.continues = part.known = true;
   part.steady = as_before;
   part.restarts = subsystems_.touched().restarts(k);
   if (as_before) {
     return same;
   }
-  std::swap(part.linearization, now);
-  take_linearization(k);
+  take_linearization(k, mean);
   return renewed;
 }
 
@@ -155,39 +187,65 @@ bool ErrorPropagation::take_pattern(Part& part) const {
 template <class Matrix>
 void ErrorPropagation::take_matrices(std::size_t k, const Matrix& a, const Matrix& c,
                                      const Matrix& by_all, const Matrix& out_by_all) {
-  Part& part = parts_[k];
+  Spread& spread = *parts_[k].spread;
   const std::size_t first = subsystems_.inputs_of(k).first;
-  const auto connected = over_interval_.gains().inputs(k);
-  const auto held = std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-  part.a = LinearMap(a);
-  part.c = LinearMap(c);
-  part.b = columns(by_all, connected, first);
-  part.d = columns(out_by_all, connected, first);
-  part.b_held = columns(by_all, held, first);
-  part.d_held = columns(out_by_all, held, first);
+  const auto connected = connected_inputs(parts_[k]);
+  const auto held = held_inputs(parts_[k]);
+  spread.a = LinearMap(a);
+  spread.c = LinearMap(c);
+  spread.b = columns(by_all, connected, first);
+  spread.d = columns(out_by_all, connected, first);
+  spread.b_held = columns(by_all, held, first);
+  spread.d_held = columns(out_by_all, held, first);
 }
 
-void ErrorPropagation::take_linearization(std::size_t k) {
+std::span<const std::size_t> ErrorPropagation::connected_inputs(const Part& part) const {
+  return std::span(subsystems_.connected_inputs())
+      .subspan(part.connected.first, part.connected.size());
+}
+
+std::span<const std::size_t> ErrorPropagation::held_inputs(const Part& part) const {
+  return std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
+}
+
+/// Subsystems that are linearised alike, and of which the same inputs are connected and held, have
+/// one Spread.
+void ErrorPropagation::take_linearization(std::size_t k, const Linearization& mean) {
   Part& part = parts_[k];
-  const Linearization& from = part.linearization;
   const IndexRange inputs = subsystems_.inputs_of(k);
+  std::vector<std::size_t> places;
+  for (const std::size_t i : connected_inputs(part)) places.push_back(i - inputs.first);
+  places.push_back(inputs.size());
+  for (const std::size_t i : held_inputs(part)) places.push_back(i - inputs.first);
+  const bool alone = part.sparse != nullptr || mean.late > 0.0;
+  const auto is_like = [&](const Spread& other) {
+    return other.places == places && equal(other.mean, mean);
+  };
+  if (auto known = alone ? nullptr : spreads_.find(is_like)) {
+    part.spread = std::move(known);
+    return;
+  }
+  part.spread = std::make_shared<Spread>();
+  part.spread->mean = mean;
+  part.spread->places = std::move(places);
   const Eigen::Index n = signed_index(subsystems_.states_of(k).size());
   const Eigen::Index p = signed_index(subsystems_.outputs_of(k).size());
   const Eigen::Index m = signed_index(inputs.size());
   if (part.sparse != nullptr) {
     const LinearPattern& where = *part.pattern;
-    return take_matrices(k, sparse_rows(where.f_x, from.f_x, n),
-                         sparse_rows(where.g_x, from.g_x, n), sparse_rows(where.f_u, from.f_u, m),
-                         sparse_rows(where.g_u, from.g_u, m));
+    return take_matrices(k, sparse_rows(where.f_x, mean.f_x, n),
+                         sparse_rows(where.g_x, mean.g_x, n), sparse_rows(where.f_u, mean.f_u, m),
+                         sparse_rows(where.g_u, mean.g_u, m));
   }
-  take_matrices(k, row_major(from.f_x, n, n), row_major(from.g_x, p, n), row_major(from.f_u, n, m),
-                row_major(from.g_u, p, m));
-  if (from.late > 0.0) {
-    const auto late = row_major(from.g_late, p, m);
-    const auto held =
-        std::span(subsystems_.held_inputs()).subspan(part.held.first, part.held.size());
-    part.late.take(from.late, columns(late, over_interval_.gains().inputs(k), inputs.first),
-                   columns(late, held, inputs.first));
+  take_matrices(k, row_major(mean.f_x, n, n), row_major(mean.g_x, p, n), row_major(mean.f_u, n, m),
+                row_major(mean.g_u, p, m));
+  if (mean.late > 0.0) {
+    const auto late = row_major(mean.g_late, p, m);
+    if (!part.late) part.late = std::make_unique<LateErrors>();
+    part.late->take(mean.late, columns(late, connected_inputs(part), inputs.first),
+                    columns(late, held_inputs(part), inputs.first));
+  } else {
+    spreads_.add(part.spread);
   }
 }
 

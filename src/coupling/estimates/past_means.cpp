@@ -7,7 +7,7 @@ namespace concord {
 
 PastMeans::PastMeans(std::size_t signals, std::size_t points)
     : points_(std::min(points, most_points)) {
-  for (std::size_t i = 0; i < most_points; ++i) {
+  for (std::size_t i = 0; i < points_; ++i) {
     values_[i].assign(signals, 0.0);
     given_[i].assign(signals, 0.0);
   }

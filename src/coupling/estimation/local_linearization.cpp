@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "coupling/problem/row_major.hpp"
+#include "subsystem/scratch_linearization.hpp"
 
 namespace concord {
 namespace {
@@ -94,19 +95,20 @@ bool LocalLinearization::renew(std::span<const Sample> inputs, Outcome& outcome)
 }
 
 bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outcome) {
-  Linearization& now = known_ ? renewed_ : at_point_;
+  ScratchLinearization scratch;
+  Linearization& now = known_ ? scratch.all() : at_point_;
   if (subsystem_.linearize(inputs, now) != Outcome::ok) {
     outcome = Outcome::failed;
     return false;
   }
   if (known_ && same(now.f_x, at_point_.f_x, x_) && same(now.f_u, at_point_.f_u, u_) &&
       same(now.g_x, at_point_.g_x, x_) && same(now.g_u, at_point_.g_u, u_)) {
-    std::swap(at_point_.f_t, renewed_.f_t);
-    std::swap(at_point_.g_t, renewed_.g_t);
+    std::swap(at_point_.f_t, now.f_t);
+    std::swap(at_point_.g_t, now.g_t);
     return false;
   }
   if (known_) {
-    std::swap(at_point_, renewed_);
+    std::swap(at_point_, now);
   }
   copy_matrices();
   known_ = true;

@@ -59,7 +59,7 @@ class LocalLinearization {
 
   Subsystem& subsystem_;
   bool knows_derivatives_;
-  Linearization at_point_, renewed_;
+  Linearization at_point_;
   bool known_ = false;
   bool holds_everywhere_ = false;
   Eigen::MatrixXd a_, b_, c_, d_;

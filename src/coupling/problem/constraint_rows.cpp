@@ -10,7 +10,7 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
   for (std::size_t k = 0; k < network.n_subsystems(); ++k) {
     any_indirect_ = any_indirect_ || network.constraint(k) == ConstraintKind::indirect;
   }
-  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+  for (std::size_t k = 0; any_ && k < subsystems.n_own(); ++k) {
     const std::size_t g = subsystems.global(k);
     const auto kind = network.constraint(g);
     const IndexRange own = subsystems.inputs_of(k);
@@ -27,8 +27,7 @@ ConstraintRows::ConstraintRows(const RankNetwork& subsystems)
       equation_.push_back(guess);
       gamma_.push_back(guess ? subsystems.outputs_of(k).first + constraint_residual : 0);
       afresh_.push_back(!kind && source == ConstraintKind::indirect);
-      compared_.push_back(guess ? IndexRange{own.first + 1, own.last}
-                                : IndexRange{own.first + i, own.first + i + 1});
+      compared_.push_back(guess ? IndexRange{own.first + 1, own.last} : IndexRange{});
     }
   }
 }
@@ -44,7 +43,8 @@ double ConstraintRows::sum_of_terms(std::size_t j, std::span<const Sample> input
 
 double ConstraintRows::usual_size(std::size_t j) const {
   double sum = 0.0;
-  for (std::size_t i = compared_[j].first; equation_[j] && i < compared_[j].last; ++i) {
+  if (!is_equation(j)) return sum;
+  for (std::size_t i = compared_[j].first; i < compared_[j].last; ++i) {
     sum += subsystems_.equation_weights()[i] * subsystems_.input_sizes()[i];
   }
   return sum;

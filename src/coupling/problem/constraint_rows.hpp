@@ -25,15 +25,16 @@ class ConstraintRows {
   bool any_indirect() const { return any_indirect_; }
 
   /// Whether input j is fed by the unknown of an indirect constraint.
-  bool begins_afresh(std::size_t j) const { return afresh_[j]; }
+  bool begins_afresh(std::size_t j) const { return any_ && afresh_[j]; }
 
   /// Whether row j is the equation of a constraint itself.
-  bool is_equation(std::size_t j) const { return equation_[j]; }
+  bool is_equation(std::size_t j) const { return any_ && equation_[j]; }
 
   /// What row j must be small against: |u|, or the sum of what the outputs in the equation make of
   /// it, |d gamma/dy_i| |y_i|.
   double size(std::size_t j, std::span<const Sample> inputs) const {
-    return equation_[j] ? sum_of_terms(j, inputs) : std::abs(inputs[compared_[j].first].value);
+    return is_equation(j) ? sum_of_terms(j, inputs)
+                          : std::abs(inputs[subsystems_.connected_inputs()[j]].value);
   }
 
   /// The same of the sizes of these outputs; 0 for rows that are no equation.
@@ -43,13 +44,13 @@ class ConstraintRows {
   /// difference would lose its digits. `outputs` are all local ones.
   Sample rest_of(std::size_t j, const Sample& input, const Sample& fed,
                  std::span<const Sample> outputs) const {
-    return equation_[j] ? outputs[gamma_[j]]
-                        : Sample{input.value - fed.value, input.derivative - fed.derivative,
-                                 input.curvature - fed.curvature};
+    return is_equation(j) ? outputs[gamma_[j]]
+                          : Sample{input.value - fed.value, input.derivative - fed.derivative,
+                                   input.curvature - fed.curvature};
   }
 
   /// Local index of the output that gives an equation's row.
-  std::size_t gamma(std::size_t j) const { return gamma_[j]; }
+  std::size_t gamma(std::size_t j) const { return any_ ? gamma_[j] : 0; }
 
   /// The j of own indirect constraints' unknowns.
   std::span<const std::size_t> indirect_unknowns() const { return unknowns_; }
@@ -60,10 +61,10 @@ class ConstraintRows {
   const RankNetwork& subsystems_;
   bool any_ = false;
   bool any_indirect_ = false;
+  // Empty where there are no constraints.
   std::vector<bool> afresh_;
   std::vector<bool> equation_;
-  std::vector<IndexRange>
-      compared_;  ///< per j: local inputs whose size counts, one but of equations
+  std::vector<IndexRange> compared_;  ///< of equations, local inputs whose size counts
   std::vector<std::size_t> gamma_;
   std::vector<std::size_t> unknowns_;
 };

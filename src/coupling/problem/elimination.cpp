@@ -8,19 +8,18 @@ namespace concord {
 
 namespace {
 
-using Pattern = Eigen::SparseMatrix<double, Eigen::ColMajor, PetscInt>;
+/// Only where entries are: numbers would take most of the memory.
+using Pattern = Eigen::SparseMatrix<char, Eigen::ColMajor, PetscInt>;
 
 /// Of A^T, whose columns are PETSc's rows.
 Pattern pattern_of(Mat matrix) {
   PetscInt n = 0;
   const PetscInt* rows = nullptr;
   const PetscInt* columns = nullptr;
-  const double* values = nullptr;
   PetscBool there = PETSC_FALSE;
   petsc(MatGetRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &there));
-  petsc(MatSeqAIJGetArrayRead(matrix, &values));
-  const Pattern result = Eigen::Map<const Pattern>(n, n, rows[n], rows, columns, values);
-  petsc(MatSeqAIJRestoreArrayRead(matrix, &values));
+  const std::vector<char> values(static_cast<std::size_t>(rows[n]), 1);
+  const Pattern result = Eigen::Map<const Pattern>(n, n, rows[n], rows, columns, values.data());
   petsc(MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &there));
   return result;
 }
@@ -29,8 +28,7 @@ Pattern pattern_of(Mat matrix) {
 Pattern in_order_of_elimination(const Pattern& a) {
   Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, PetscInt> inverse;
   Eigen::AMDOrdering<PetscInt>()(a, inverse);
-  const Pattern transposed = a.transpose();
-  const Pattern symmetric = a + transposed;
+  const Pattern symmetric = a + Pattern(a.transpose());
   Pattern result;
   result = symmetric.selfadjointView<Eigen::Lower>().twistedBy(inverse.inverse());
   return result;

@@ -1,9 +1,10 @@
 #include "coupling/problem/input_operator.hpp"
 
-#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "support/ranks.hpp"
+#include "support/vec_entries.hpp"
 
 namespace concord {
 namespace {
@@ -41,28 +42,22 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   const auto row_of = rows_of_inputs(subsystems, parts_);
   own_rows_ = static_cast<PetscInt>(subsystems.connected_inputs().size()) * parts_;
 
-  std::vector<std::vector<Target>> targets(network.n_outputs());
+  std::vector<std::vector<Target>> targets(subsystems.n_outputs());
+  const int rank = rank_in(subsystems.comm());
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    if (const auto& link = network.coupled_links()[i]) {
-      targets[link->output].push_back({row_of[i], link->factor});
+    const auto& link = network.coupled_links()[i];
+    if (link && subsystems.partition().rank_of(network.subsystem_of_output(link->output)) == rank)
+      targets[subsystems.local_output(link->output)].push_back({row_of[i], link->factor});
+  }
+  for (const std::size_t k : subsystems.all()) {
+    const IndexRange outputs = subsystems.outputs_of(k);
+    for (std::size_t o = outputs.first; o < outputs.last; ++o) {
+      if (targets[o].empty() || layout.inputs(k).empty()) continue;
+      targets_.insert(targets_.end(), targets[o].begin(), targets[o].end());
+      sources_.push_back({k, o - outputs.first, targets_.size()});
     }
   }
-  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
-    const std::size_t g = subsystems.global(k);
-    auto& columns = columns_.emplace_back();
-    for (std::size_t i = network.inputs_of(g).first; i < network.inputs_of(g).last; ++i) {
-      for (int part = 0; network.coupled_links()[i] && part < parts_; ++part) {
-        columns.push_back(row_of[i] + part);
-      }
-    }
-    const IndexRange outputs = network.outputs_of(g);
-    for (std::size_t o = 0; o < outputs.size(); ++o) {
-      if (!targets[outputs.first + o].empty() && !columns.empty()) {
-        sources_.push_back({k, o, std::move(targets[outputs.first + o])});
-      }
-    }
-  }
-  preallocate(subsystems.comm(), layout);
+  preallocate(subsystems, layout);
   VecHandle ones;
   petsc(VecDuplicate(inverse_scale_, ones.out()));
   petsc(VecSet(ones, 1.0));
@@ -71,57 +66,82 @@ InputOperator::InputOperator(const RankNetwork& subsystems, const SubsystemGains
   direct_ = is_plainly_direct(solver_, options);
 }
 
-/// Where the values go that `write_values` writes, in its order.
-void InputOperator::preallocate(MPI_Comm comm, const SubsystemGains& layout) {
-  petsc(MatCreate(comm, matrix_.out()));
+/// `use(row, factor, source, row of its gains)` of all rows that own subsystems feed.
+template <class Use>
+void InputOperator::for_rows(const Use& use) const {
+  std::size_t first = 0;
+  for (const Source& source : sources_) {
+    const std::span own(targets_.begin() + static_cast<std::ptrdiff_t>(first),
+                        targets_.begin() + static_cast<std::ptrdiff_t>(source.last_target));
+    for (int part = 0; part < parts_; ++part)
+      for (const Target& target : own)
+        use(target.row + part, target.factor, source, source.output * parts_ + part);
+    first = source.last_target;
+  }
+}
+
+/// A row has what the output that feeds it answers to, which its owner's rank knows, and 1.
+void InputOperator::preallocate(const RankNetwork& subsystems, const SubsystemGains& layout) {
+  petsc(MatCreate(subsystems.comm(), matrix_.out()));
   petsc(MatSetSizes(matrix_, own_rows_, own_rows_, PETSC_DETERMINE, PETSC_DETERMINE));
   petsc(MatSetType(matrix_, MATAIJ));
-  PetscLayout rows_of_ranks = nullptr;
-  PetscInt first = 0;
-  petsc(MatGetLayouts(matrix_, &rows_of_ranks, nullptr));
-  petsc(PetscLayoutSetUp(rows_of_ranks));
-  petsc(PetscLayoutGetRange(rows_of_ranks, &first, nullptr));
-  std::vector<PetscInt> rows, entries;
-  for (PetscInt row = first; row < first + own_rows_; ++row) {
-    rows.push_back(row);
-    entries.push_back(row);
-  }
-  for (const auto& source : sources_) {
-    const auto& columns = columns_[source.subsystem];
-    for (int part = 0; part < parts_; ++part) {
-      for (const auto& target : source.targets) {
-        layout.for_row(source.subsystem, source.output * parts_ + part,
-                       [&](std::size_t column, double) {
-                         rows.push_back(target.row + part);
-                         entries.push_back(columns[column]);
-                       });
+  VecHandle counts;
+  petsc(VecCreateMPI(subsystems.comm(), own_rows_, PETSC_DETERMINE, counts.out()));
+  for_rows([&](PetscInt row, double, const Source& source, std::size_t from) {
+    PetscScalar count = 0.0;
+    layout.for_row(source.subsystem, from, [&](std::size_t, double) { count += 1.0; });
+    petsc(VecSetValue(counts, row, count, INSERT_VALUES));
+  });
+  petsc(VecAssemblyBegin(counts));
+  petsc(VecAssemblyEnd(counts));
+  std::vector<PetscInt> here, elsewhere;
+  const Network& network = subsystems.network();
+  const int rank = rank_in(subsystems.comm());
+  const ReadEntries count(counts);
+  for (const std::size_t k : subsystems.all()) {
+    const IndexRange inputs = network.inputs_of(subsystems.global(k));
+    for (std::size_t i = inputs.first; i < inputs.last; ++i) {
+      const auto& link = network.coupled_links()[i];
+      if (!link) continue;
+      const std::size_t source = network.subsystem_of_output(link->output);
+      const bool own = subsystems.partition().rank_of(source) == rank;
+      for (int part = 0; part < parts_; ++part) {
+        const auto entries = static_cast<PetscInt>(count[here.size()]);
+        here.push_back(own ? entries + 1 : 1);
+        elsewhere.push_back(own ? 0 : entries);
       }
     }
   }
-  values_.resize(rows.size());
-  petsc(MatSetPreallocationCOO(matrix_, static_cast<PetscCount>(rows.size()), rows.data(),
-                               entries.data()));
+  petsc(MatXAIJSetPreallocation(matrix_, 1, here.data(), elsewhere.data(), nullptr, nullptr));
   petsc(MatCreateVecs(matrix_, inverse_scale_.out(), nullptr));
+  petsc(MatGetOwnershipRange(matrix_, &first_row_, nullptr));
 }
 
 /// Of I - P K; those of one entry add up.
 void InputOperator::write_values(const SubsystemGains& gains) {
-  const auto diagonal = static_cast<std::size_t>(own_rows_);
-  std::fill_n(values_.begin(), diagonal, 1.0);
-  std::size_t next = diagonal;
-  for (const auto& source : sources_) {
-    for (int part = 0; part < parts_; ++part) {
-      for (const auto& target : source.targets) {
-        gains.for_row(source.subsystem, source.output * parts_ + part,
-                      [&](std::size_t, double gain) { values_[next++] = -target.factor * gain; });
-      }
-    }
-  }
+  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row)
+    petsc(MatSetValue(matrix_, row, row, 1.0, ADD_VALUES));
+  std::vector<PetscInt> entries;
+  std::vector<double> values;
+  for_rows([&](PetscInt row, double factor, const Source& source, std::size_t from) {
+    const PetscInt column_0 =
+        first_row_ + static_cast<PetscInt>(gains.first_input(source.subsystem)) * parts_;
+    entries.clear();
+    values.clear();
+    gains.for_row(source.subsystem, from, [&](std::size_t column, double gain) {
+      entries.push_back(column_0 + static_cast<PetscInt>(column));
+      values.push_back(-factor * gain);
+    });
+    petsc(MatSetValues(matrix_, 1, &row, static_cast<PetscInt>(entries.size()), entries.data(),
+                       values.data(), ADD_VALUES));
+  });
+  petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
+  petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
 }
 
 void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
+  petsc(MatZeroEntries(matrix_));
   write_values(gains);
-  petsc(MatSetValuesCOO(matrix_, values_.data(), INSERT_VALUES));
   petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));

@@ -53,17 +53,18 @@ class InputOperator {
   };
   struct Source {
     std::size_t subsystem;
-    std::size_t output;  ///< of the subsystem
-    std::vector<Target> targets;
+    std::size_t output;       ///< of the subsystem
+    std::size_t last_target;  ///< behind those of the sources before
   };
-  void preallocate(MPI_Comm comm, const SubsystemGains& layout);
+  template <class Use>
+  void for_rows(const Use& use) const;
+  void preallocate(const RankNetwork& subsystems, const SubsystemGains& layout);
   void write_values(const SubsystemGains& gains);
 
   int parts_;
-  PetscInt own_rows_ = 0;
+  PetscInt own_rows_ = 0, first_row_ = 0;
   std::vector<Source> sources_;
-  std::vector<std::vector<PetscInt>> columns_;  ///< per own subsystem
-  std::vector<double> values_;                  ///< kept for its storage only
+  std::vector<Target> targets_;
   MatHandle matrix_;
   VecHandle inverse_scale_;
   std::optional<SolverOptions> options_;

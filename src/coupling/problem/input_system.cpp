@@ -19,8 +19,6 @@ InputSystem::InputSystem(RankNetwork& subsystems, const ConstraintRows& constrai
       right_side_values_(scale_values_.size() * static_cast<std::size_t>(parts)),
       solution_(right_side_values_) {
   petsc(MatCreateVecs(operator_.matrix(), unknown_.out(), right_side_.out()));
-  petsc(VecDuplicate(unknown_, scale_.out()));
-  petsc(VecDuplicate(unknown_, row_scale_.out()));
 }
 
 void InputSystem::assemble() {
@@ -51,9 +49,12 @@ void InputSystem::io(Archive& archive) {
 }
 
 void InputSystem::assemble_scaled() {
-  spread(scale_values_, scale_);
-  spread(row_scale_values_, row_scale_);
-  operator_.assemble(gains_, row_scale_, scale_);
+  VecHandle scale, row_scale;
+  petsc(VecDuplicate(unknown_, scale.out()));
+  petsc(VecDuplicate(unknown_, row_scale.out()));
+  spread(scale_values_, scale);
+  spread(row_scale_values_, row_scale);
+  operator_.assemble(gains_, row_scale, scale);
 }
 
 void InputSystem::spread(std::span<const double> per_input, Vec per_part) {

@@ -53,7 +53,7 @@ class InputSystem {
   SolverOptions options_;
   SubsystemGains gains_;
   InputOperator operator_;
-  VecHandle unknown_, right_side_, scale_, row_scale_;
+  VecHandle unknown_, right_side_;
   std::vector<double> scale_values_, row_scale_values_;  ///< per input, of all its parts
   std::vector<double> right_side_values_, solution_;
 };

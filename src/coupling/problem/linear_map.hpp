@@ -25,13 +25,15 @@ class LinearMap {
   Eigen::Index cols() const { return is_sparse() ? entries_->cols() : whole_.cols(); }
   double trace() const { return is_sparse() ? entries_->diagonal().sum() : whole_.trace(); }
 
-  void set_product(const Eigen::VectorXd& v, Eigen::VectorXd& to) const {
+  using Vector = Eigen::Ref<const Eigen::VectorXd>;
+  /// `to` has as many entries as there are rows.
+  void set_product(const Vector& v, Eigen::Ref<Eigen::VectorXd> to) const {
     if (is_sparse())
       to = *entries_ * v;
     else
       to.noalias() = whole_ * v;
   }
-  void add_product(const Eigen::VectorXd& v, Eigen::VectorXd& to, double factor = 1.0) const {
+  void add_product(const Vector& v, Eigen::Ref<Eigen::VectorXd> to, double factor = 1.0) const {
     if (is_sparse())
       to += factor * (*entries_ * v);
     else if (factor == 1.0)
@@ -39,8 +41,8 @@ class LinearMap {
     else
       to.noalias() += factor * (whole_ * v);
   }
-  Eigen::VectorXd operator*(const Eigen::VectorXd& v) const {
-    Eigen::VectorXd result;
+  Eigen::VectorXd operator*(const Vector& v) const {
+    Eigen::VectorXd result(rows());
     set_product(v, result);
     return result;
   }

@@ -7,25 +7,23 @@ namespace concord {
 
 SubsystemGains::SubsystemGains(const RankNetwork& subsystems, int parts,
                                std::span<const char> sparse)
-    : parts_(parts),
-      inputs_(subsystems.n_own()),
-      values_(subsystems.n_own()),
-      sparse_(subsystems.n_own()) {
+    : parts_(parts), connected_(subsystems.connected_inputs()), first_input_{0}, first_value_{0} {
+  if (std::ranges::any_of(sparse, [](char is) { return is != 0; }))
+    sparse_.resize(subsystems.n_own());
   std::size_t next = 0;
-  const auto& connected = subsystems.connected_inputs();
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
-    const std::size_t end = subsystems.inputs_of(k).last;
-    for (; next < connected.size() && connected[next] < end; ++next) {
-      inputs_[k].push_back(connected[next]);
-    }
-    if (!sparse.empty() && sparse[k] != 0) {
-      sparse_[k] =
-          std::make_unique<SparseRows>(static_cast<Eigen::Index>(subsystems.outputs_of(k).size()),
-                                       static_cast<Eigen::Index>(inputs_[k].size()));
-      continue;
-    }
-    values_[k].assign(subsystems.outputs_of(k).size() * parts_ * columns(k), 0.0);
+    while (next < connected_.size() && connected_[next] < subsystems.inputs_of(k).last) ++next;
+    first_input_.push_back(next);
+    const std::size_t outputs = subsystems.outputs_of(k).size();
+    const bool is_sparse = !sparse.empty() && sparse[k] != 0;
+    if (is_sparse)
+      sparse_[k] = std::make_unique<SparseRows>(static_cast<Eigen::Index>(outputs),
+                                                static_cast<Eigen::Index>(inputs(k).size()));
+    first_value_.push_back(
+        first_value_.back() +
+        (is_sparse ? 0 : outputs * static_cast<std::size_t>(parts) * columns(k)));
   }
+  values_.assign(first_value_.back(), 0.0);
 }
 
 bool SubsystemGains::has_entries_of(std::size_t k, const SparseRows& gains) const {
@@ -38,13 +36,13 @@ bool SubsystemGains::has_entries_of(std::size_t k, const SparseRows& gains) cons
 }
 
 std::span<double> SubsystemGains::values(std::size_t k) {
-  return is_sparse(k)
-             ? std::span(sparse_[k]->valuePtr(), static_cast<std::size_t>(sparse_[k]->nonZeros()))
-             : std::span(values_[k]);
+  if (is_sparse(k))
+    return {sparse_[k]->valuePtr(), static_cast<std::size_t>(sparse_[k]->nonZeros())};
+  return std::span(values_).subspan(first_value_[k], first_value_[k + 1] - first_value_[k]);
 }
 
 void SubsystemGains::io(Archive& archive) {
-  for (std::size_t k = 0; k < values_.size(); ++k) {
+  for (std::size_t k = 0; k + 1 < first_input_.size(); ++k) {
     archive.as("gains", [&] { archive.within(k, [&] { archive.values(values(k)); }); });
   }
 }
@@ -53,7 +51,7 @@ bool SubsystemGains::finite() const {
   const auto all = [](std::span<const double> block) {
     return std::ranges::all_of(block, [](double gain) { return std::isfinite(gain); });
   };
-  return std::ranges::all_of(values_, all) &&
+  return all(values_) &&
          std::ranges::all_of(sparse_, [&](const std::unique_ptr<SparseRows>& entries) {
            return !entries ||
                   all({entries->valuePtr(), static_cast<std::size_t>(entries->nonZeros())});

@@ -21,20 +21,24 @@ class SubsystemGains {
   int parts() const { return parts_; }
 
   /// Local indices of the connected inputs of own subsystem k.
-  std::span<const std::size_t> inputs(std::size_t k) const { return inputs_[k]; }
-  std::size_t columns(std::size_t k) const { return inputs_[k].size() * parts_; }
+  std::span<const std::size_t> inputs(std::size_t k) const {
+    return connected_.subspan(first_input(k), first_input_[k + 1] - first_input(k));
+  }
+  /// The position of the first one among all connected inputs.
+  std::size_t first_input(std::size_t k) const { return first_input_[k]; }
+  std::size_t columns(std::size_t k) const { return inputs(k).size() * parts_; }
 
   /// Whether every entry is.
   bool finite() const;
 
   double& at(std::size_t k, std::size_t row, std::size_t column) {
-    return values_[k][row * columns(k) + column];
+    return values_[first_value_[k] + row * columns(k) + column];
   }
   double at(std::size_t k, std::size_t row, std::size_t column) const {
-    return values_[k][row * columns(k) + column];
+    return values_[first_value_[k] + row * columns(k) + column];
   }
 
-  bool is_sparse(std::size_t k) const { return sparse_[k] != nullptr; }
+  bool is_sparse(std::size_t k) const { return !sparse_.empty() && sparse_[k] != nullptr; }
   /// Whether these are the entries that there are.
   bool has_entries_of(std::size_t k, const SparseRows& gains) const;
   void set(std::size_t k, const SparseRows& gains) { *sparse_[k] = gains; }
@@ -57,9 +61,10 @@ class SubsystemGains {
   std::span<double> values(std::size_t k);
 
   int parts_;
-  std::vector<std::vector<std::size_t>> inputs_;
-  std::vector<std::vector<double>> values_;
-  std::vector<std::unique_ptr<SparseRows>> sparse_;
+  std::span<const std::size_t> connected_;
+  std::vector<std::size_t> first_input_, first_value_;  ///< of each, and their numbers
+  std::vector<double> values_;                          ///< one behind the other
+  std::vector<std::unique_ptr<SparseRows>> sparse_;     ///< empty: there are none
 };
 
 }  // namespace concord

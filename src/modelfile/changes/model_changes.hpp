@@ -43,6 +43,8 @@ class ChangesByOwner {
  public:
   explicit ChangesByOwner(const ModelChanges& changes);
 
+  bool empty() const { return changes_.empty(); }
+
   /// Whether any change is of this owner, or may be.
   bool concern(const std::string& owner) const { return !concerning(owner).empty(); }
 

@@ -383,10 +383,10 @@ class Rewriting {
     }
     auto other = std::make_shared<EquationsDescription>(*entry.equations);
     const std::string name = target.name.substr(other->subsystem.size() + 1);
-    const auto parameter =
-        std::ranges::find(other->parameters, name, &EquationsDescription::Number::name);
+    auto& parameters = other->parameters.own();
+    const auto parameter = std::ranges::find(parameters, name, &EquationsDescription::Number::name);
     other->inputs.push_back(*parameter);
-    other->parameters.erase(parameter);
+    parameters.erase(parameter);
     describe_anew(entry, std::move(other));
   }
 

@@ -143,7 +143,7 @@ class Writer {
     when.location = action.location;
     when.says = std::move(says);
     result_.whens.push_back(std::move(when));
-    return result_.whens.back();
+    return result_.whens.own().back();
   }
 
   When& add_begin(const ScenarioAction& action) {
@@ -230,7 +230,7 @@ class Writer {
         return layer_ + " + (" + active + " ? " + aliased(action.value) + " : 0)";
       case Deed::freeze:
         discrete(own("kept"), 0.0);
-        set(result_.whens[place], own("kept"), layer_);
+        set(result_.whens.own()[place], own("kept"), layer_);
         return instead(own("kept"));
       case Deed::drop:
         return instead(exact_number(target_.start.value_or(0.0)));
@@ -262,10 +262,10 @@ class Writer {
              active + " && t >= " + since + " + " + count + "*" + exact_number(action.every),
              said(action, ", next value"), false);
     for (const std::size_t when : {place, result_.whens.size() - 1}) {
-      set(result_.whens[when], names[0], one);
-      set(result_.whens[when], names[1], two);
-      set(result_.whens[when], own("drawn"), drawn);
-      set(result_.whens[when], count, when == place ? "1" : count + " + 1");
+      set(result_.whens.own()[when], names[0], one);
+      set(result_.whens.own()[when], names[1], two);
+      set(result_.whens.own()[when], own("drawn"), drawn);
+      set(result_.whens.own()[when], count, when == place ? "1" : count + " + 1");
     }
   }
 

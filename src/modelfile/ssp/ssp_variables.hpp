@@ -11,7 +11,7 @@ namespace concord {
 
 /// The elements of the array "name", in their order; the name itself where there is no array.
 template <class Variable>
-std::vector<std::string> elements_of(const std::vector<Variable>& variables,
+std::vector<std::string> elements_of(const SharedList<Variable>& variables,
                                      const std::string& name) {
   std::vector<std::string> elements;
   for (const Variable& variable : variables) {

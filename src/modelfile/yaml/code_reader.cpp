@@ -143,11 +143,11 @@ void CodeReader::override_starts(SubsystemDescription& description) const {
   }
   for (const auto& [key, location, value] : parts_.start) {
     bool known_name = false;
-    for (StateVariable& state : description.states) {
+    for (StateVariable& state : description.states.own()) {
       known_name = known_name || state.name == key;
       state.start = state.name == key ? value.number(parts_.constants, state.unit) : state.start;
     }
-    for (InputVariable& input : description.inputs) {
+    for (InputVariable& input : description.inputs.own()) {
       known_name = known_name || input.name == key;
       input.start = input.name == key ? std::optional(value.number(parts_.constants, input.unit))
                                       : input.start;

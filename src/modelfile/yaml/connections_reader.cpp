@@ -104,12 +104,13 @@ void read_connections(const std::vector<NodeReader>& items, const Constants& con
       read_connection(connect.text(), connect, how, constants, prefix, model);
       continue;
     }
-    for (const Repetition& each : repetitions(*repeat, constants)) {
-      Constants with_round = constants;
+    const std::vector<Repetition> rounds = repetitions(*repeat, constants);
+    IndexedText text(connect.text(), rounds.front().index, constants, connect.location());
+    Constants with_round = constants;
+    for (const Repetition& each : rounds) {
       with_round.values[each.index] = static_cast<double>(each.value);
       how.delay = read_delay(delay, with_round);
-      read_connection(with_index(connect.text(), each, constants, connect.location()), connect, how,
-                      with_round, prefix, model);
+      read_connection(text.in(each), connect, how, with_round, prefix, model);
     }
   }
 }

@@ -126,7 +126,7 @@ void take_model_parameters(const Constants& constants, const std::string& locati
       }
     }
   };
-  const auto take_all = [&](const std::vector<TextEntry>& texts) {
+  const auto take_all = [&](const SharedList<TextEntry>& texts) {
     for (const TextEntry& text : texts) {
       take(text.text);
     }
@@ -219,9 +219,9 @@ Sections read_sections(const std::string& name, const NodeReader& node, const Fi
 void fix(const std::set<std::string>& names, const Constants& constants,
          EquationsDescription& equations) {
   for (const std::string& name : names) {
-    std::erase_if(equations.parameters,
+    std::erase_if(equations.parameters.own(),
                   [&](const NumberEntry& parameter) { return parameter.name == name; });
-    std::erase_if(equations.units, [&](const TextEntry& unit) { return unit.name == name; });
+    std::erase_if(equations.units.own(), [&](const TextEntry& unit) { return unit.name == name; });
     equations.variables.push_back(
         {name, exact_number(constants.values.at(name)), equations.location});
   }
@@ -315,8 +315,18 @@ std::vector<std::string> notes_on(const EquationsDescription& equations) {
 
 namespace {
 
-void take_numbers(const auto& variables, std::vector<EquationsDescription::Number>& numbers) {
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i].value = variables[i].start;
+/// What time alone moves is looked at while it runs (ScannedOutputs); null: nothing else does.
+std::shared_ptr<TimeParts> time_parts_of(const EquationsModel& model) {
+  const EquationPlaces& places = model.places();
+  if ((places.states == 0 && places.inputs == 0) || !model.code()->depends_on_time())
+    return nullptr;
+  const auto& parts = model.code()->time_parts();
+  return parts->any() ? parts : nullptr;
+}
+
+void take_numbers(const auto& variables, SharedList<EquationsDescription::Number>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i].value != variables[i].start) numbers.own()[i].value = variables[i].start;
 }
 
 /// The same equations with other numbers.
@@ -337,6 +347,18 @@ void describe_anew(SubsystemEntry& entry, std::shared_ptr<const EquationsDescrip
   entry.events = made.events;
 }
 
+namespace {
+
+SubsystemDescription described(const EquationsDescription& equations, const EquationsModel& model) {
+  SubsystemDescription result = describe_ode(equations.subsystem, "equations", model.interface());
+  result.events = model.has_events();
+  result.remarks = notes_on(equations);
+  result.kinks = time_parts_of(model) != nullptr;
+  return result;
+}
+
+}  // namespace
+
 SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
   SubsystemEntry entry;
   entry.location = description->location;
@@ -344,23 +366,19 @@ SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> descr
   for (const auto& shown : description->display) entry.display.emplace(shown.name, shown.text);
   if (!description->discrete.empty())
     entry.identity = "discrete variables " + joined(names_of(description->discrete));
-  const EquationsModel model(*description);
-  entry.description = describe_ode(description->subsystem, "equations", model.interface());
-  entry.description.events = model.has_events();
-  entry.description.remarks = notes_on(*description);
-  // What time alone moves is looked at while it runs (ScannedOutputs).
-  const bool moves_otherwise = !description->states.empty() || !description->inputs.empty();
-  if (moves_otherwise && model.interface().time_dependent) {
-    const auto parts = std::make_shared<TimeParts>(SmoothEquations(*description));
-    entry.description.kinks = parts->any();
-    if (parts->any()) {
-      entry.events = [parts](double from, double to, std::size_t among) {
-        return parts->changes_of_pace(from, to, among);
-      };
-    }
+  const EquationsModel model(description);
+  entry.description = described(*description, model);
+  if (const auto parts = time_parts_of(model)) {
+    entry.events = [parts](double from, double to, std::size_t among) {
+      return parts->changes_of_pace(from, to, among);
+    };
   }
-  entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
-    return make_ode_subsystem(shown, std::make_unique<EquationsModel>(description), settings);
+  entry.create = [description, compiled = model.code(),
+                  states = entry.description.states](const SubsystemSettings& settings) {
+    auto made = std::make_unique<EquationsModel>(description);
+    SubsystemDescription shown = described(*description, *made);
+    shown.states = states;  // the same, and there once
+    return make_ode_subsystem(std::move(shown), std::move(made), settings);
   };
   entry.take_starts = begin_equations_with;
   return entry;
@@ -375,6 +393,100 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
     entry.notes = check_dimensions(*description);
   }
   return entry;
+}
+
+namespace {
+
+bool names(const std::string& text, const std::string& name) {
+  return std::ranges::any_of(names_used(text),
+                             [&](const NameUse& use) { return use.name == name; });
+}
+
+/// Whether it stands in a text below the node, keys among them.
+bool stands_in(const NodeReader& node, const std::string& name) {
+  if (node.is_null()) return false;
+  if (node.is_list())
+    return std::ranges::any_of(node.items(node.what()),
+                               [&](const NodeReader& item) { return stands_in(item, name); });
+  if (!node.is_map()) return names(node.text(), name);
+  return std::ranges::any_of(node.fields("", ""), [&](const Field& field) {
+    return names(field.key, name) || stands_in(field.value, name);
+  });
+}
+
+}  // namespace
+
+/// What the index may stand in are numbers; whatever else it is named in is read in every round,
+/// and so is what is changed.
+RepeatedEquations::RepeatedEquations(const NodeReader& node, const SubsystemParts& parts,
+                                     const std::string& index, const SubsystemEntry& first,
+                                     const SubsystemSurroundings& around)
+    : index_(index) {
+  const Fields fields = find_field(parts.kind, "equations")->fields_among(equations_keys);
+  if (!around.changes.empty() || parts.constants.functions || find_field(fields, "functions"))
+    return;
+  for (const Field& field : fields) {
+    const bool numbers = field.key == "parameters" || field.key == "inputs" ||
+                         field.key == "states" || field.key == "discrete";
+    if (!numbers && stands_in(field.value, index)) return;
+  }
+  const Fields units = section(fields, "units", "unit", node.what());
+  const Sections sections =
+      read_sections(first.description.name, node, fields, units, parts, around);
+  first_ = first.equations;
+  constants_ = resolved(of_single_values(sections.parameters.entries), parts.constants);
+  const auto may_vary = [&](const Field& field) { return varies(field.value); };
+  if (std::ranges::any_of(sections.parameters.entries, may_vary))
+    parameters_ = sections.parameters.entries;
+  if (!sections.parameters.overrides.empty() || !sections.states.overrides.empty() ||
+      !sections.inputs.overrides.empty() || !sections.discrete.overrides.empty() ||
+      !take(sections.parameters.entries, &EquationsDescription::parameters) ||
+      !take(sections.inputs.entries, &EquationsDescription::inputs) ||
+      !take(sections.states.entries, &EquationsDescription::states) ||
+      !take(sections.discrete.entries, &EquationsDescription::discrete))
+    first_.reset();
+}
+
+/// By the index, or by parameters, which vary by it.
+bool RepeatedEquations::varies(const NodeReader& value) const {
+  if (stands_in(value, index_)) return true;
+  return std::ranges::any_of(parameters_,
+                             [&](const Field& field) { return stands_in(value, field.key); });
+}
+
+/// False where there are vectors, or names that are something else in equations.
+bool RepeatedEquations::take(
+    const Fields& entries,
+    SharedList<EquationsDescription::Number> EquationsDescription::*section) {
+  const auto& numbers = (*first_).*section;
+  if (numbers.size() < entries.size()) return false;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& [key, location, value] = entries[i];
+    if (key != numbers[i].name || key == index_) return false;
+    if (varies(value)) varying_.push_back({section, i, value});
+  }
+  return true;
+}
+
+std::optional<SubsystemEntry> RepeatedEquations::in_round(const std::string& name, double value) {
+  if (!first_) return std::nullopt;
+  auto equations = std::make_shared<EquationsDescription>(*first_);
+  equations->subsystem = name;
+  constants_.values[index_] = value;
+  if (!put_numbers(*equations)) return std::nullopt;
+  return equations_entry(std::shared_ptr<const EquationsDescription>(std::move(equations)));
+}
+
+/// False where one is wrong, which is told where it is read by itself.
+bool RepeatedEquations::put_numbers(EquationsDescription& equations) {
+  try {
+    if (!parameters_.empty()) constants_ = resolved(parameters_, constants_);
+    for (const auto& [section, place, value] : varying_)
+      (equations.*section).own()[place].value = value.number(constants_);
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace concord

@@ -1,5 +1,8 @@
 #include "modelfile/yaml/initial_reader.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "modelfile/yaml/connections_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/repetition.hpp"
@@ -21,15 +24,6 @@ std::vector<std::string> read_free(const NodeReader& node) {
                 in_quotes(result.back()));
   }
   return result;
-}
-
-/// All names in it with the index as a number.
-InitialEntry in_round(InitialEntry entry, const Repetition& round, const Constants& constants) {
-  entry.equation = with_index(entry.equation, round, constants, entry.location);
-  if (entry.free)
-    for (std::string& name : *entry.free) name = with_index(name, round, constants, entry.location);
-  entry.constants[round.index] = static_cast<double>(round.value);
-  return entry;
 }
 
 }  // namespace
@@ -55,8 +49,19 @@ void read_initial(const std::vector<NodeReader>& items, const Constants& constan
       model.initial.push_back(std::move(entry));
       continue;
     }
-    for (const Repetition& round : repetitions(*repeat, constants))
-      model.initial.push_back(in_round(entry, round, constants));
+    const std::vector<Repetition> rounds = repetitions(*repeat, constants);
+    const auto indexed = [&](const std::string& text) {
+      return IndexedText(text, rounds.front().index, constants, entry.location);
+    };
+    IndexedText equation = indexed(entry.equation);
+    std::vector<IndexedText> free;
+    if (entry.free) std::ranges::transform(*entry.free, std::back_inserter(free), indexed);
+    for (const Repetition& round : rounds) {
+      entry.equation = equation.in(round);
+      for (std::size_t i = 0; i < free.size(); ++i) (*entry.free)[i] = free[i].in(round);
+      entry.constants[round.index] = static_cast<double>(round.value);
+      model.initial.push_back(entry);
+    }
   }
 }
 

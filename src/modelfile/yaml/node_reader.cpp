@@ -124,8 +124,8 @@ double NodeReader::number(const Constants& known) const {
   const PlacedExpression expression{
       node_->text,
       location() + ": " + what_ + " must be a finite number or an expression of known names"};
-  double value = 0.0;
-  ExpressionList(std::span(&expression, 1), names, 0).evaluate(std::span(&value, 1));
+  const Expression tree = read_whole_expression(expression, names);
+  const double value = value_of(tree, names);
   if (!std::isfinite(value)) {
     fail("must be a finite number; " + in_quotes(node_->text) + " is " + short_number(value));
   }

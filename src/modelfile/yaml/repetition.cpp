@@ -1,7 +1,7 @@
 #include "modelfile/yaml/repetition.hpp"
 
 #include <cmath>
-#include <span>
+#include <utility>
 
 #include "concord/errors.hpp"
 #include "expression/expression_list.hpp"
@@ -19,37 +19,6 @@ double whole(const NodeReader& node, const Constants& constants) {
     node.fail("must be a whole number, not " + short_number(value));
   }
   return value;
-}
-
-std::string computed_index(const std::string& text, const ExpressionNames& names,
-                           const std::string& place) {
-  if (text == ":" || text == "*") {
-    return text;
-  }
-  const PlacedExpression index{text, place};
-  double value = 0.0;
-  ExpressionList(std::span(&index, 1), names, 0).evaluate(std::span(&value, 1));
-  if (value != std::floor(value) || std::abs(value) > most) {
-    throw InputError(place + ": the index " + in_quotes(text) + " is " + short_number(value) +
-                     ", not a whole number");
-  }
-  return std::to_string(static_cast<long>(value));
-}
-
-/// "i+1" or "i,2": commas outside parentheses separate dimensions.
-std::string indices(const std::string& text, const ExpressionNames& names,
-                    const std::string& place) {
-  std::string result;
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (text[i] == ',' && depth == 0) {
-      result += computed_index(text.substr(begin, i - begin), names, place) + ",";
-      begin = i + 1;
-    }
-  }
-  return result + computed_index(text.substr(begin), names, place);
 }
 
 }  // namespace
@@ -80,24 +49,64 @@ std::vector<Repetition> repetitions(const NodeReader& node, const Constants& con
   return result;
 }
 
-std::string with_index(const std::string& text, const Repetition& repetition,
-                       const Constants& constants, const std::string& place) {
-  ExpressionNames names;
-  names.constants = constants.values;
-  names.functions = constants.functions;
-  names.constants[repetition.index] = static_cast<double>(repetition.value);
-  std::string result;
+IndexedText::IndexedText(const std::string& text, const std::string& index,
+                         const Constants& constants, const std::string& place)
+    : place_(place) {
   std::size_t at = 0;
   for (std::size_t open = text.find('['); open != std::string::npos; open = text.find('[', at)) {
     const std::size_t close = text.find(']', open);
     if (close == std::string::npos) {
       throw InputError(place + ": '[' without ']' in " + in_quotes(text));
     }
-    result += text.substr(at, open + 1 - at);
-    result += indices(text.substr(open + 1, close - open - 1), names, place) + "]";
+    if (at == 0) {
+      names_.constants = constants.values;
+      names_.functions = constants.functions;
+      names_.constants[index] = 0.0;
+    }
+    before_ += text.substr(at, open + 1 - at);
+    add_indices(text.substr(open + 1, close - open - 1));
+    before_ += "]";
     at = close + 1;
   }
-  return result + text.substr(at);
+  before_ += text.substr(at);
+}
+
+/// "i+1" or "i,2": commas outside parentheses separate dimensions.
+void IndexedText::add_indices(const std::string& text) {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == ',' && depth == 0) {
+      add_index(text.substr(begin, i - begin));
+      before_ += ",";
+      begin = i + 1;
+    }
+  }
+  add_index(text.substr(begin));
+}
+
+void IndexedText::add_index(const std::string& text) {
+  if (text == ":" || text == "*") {
+    before_ += text;
+    return;
+  }
+  pieces_.push_back(
+      {std::exchange(before_, ""), text, read_whole_expression({text, place_}, names_)});
+}
+
+std::string IndexedText::in(const Repetition& round) {
+  if (!pieces_.empty()) names_.constants[round.index] = static_cast<double>(round.value);
+  std::string result;
+  for (const auto& [before, text, index] : pieces_) {
+    const double value = value_of(index, names_);
+    if (value != std::floor(value) || std::abs(value) > most) {
+      throw InputError(place_ + ": the index " + in_quotes(text) + " is " + short_number(value) +
+                       ", not a whole number");
+    }
+    result += before + std::to_string(static_cast<long>(value));
+  }
+  return result + before_;
 }
 
 }  // namespace concord

@@ -181,9 +181,8 @@ SubsystemParts parts_of(const NodeReader& node, const Fields& fields,
   return parts;
 }
 
-SubsystemEntry read_one(const std::string& name, const NodeReader& node,
-                        const SubsystemParts& parts, const SubsystemSurroundings& around) {
-  SubsystemEntry entry = read_kind(name, node, parts, around);
+/// What goes with any kind.
+SubsystemEntry with_rest(SubsystemEntry entry, const SubsystemParts& parts) {
   if (parts.effort) {
     entry.effort = read_effort(*parts.effort, parts.constants);
   }
@@ -202,25 +201,41 @@ SubsystemEntry read_one(const std::string& name, const NodeReader& node,
 void read_subsystems(const Field& field, const SubsystemSurroundings& around) {
   const NodeReader& node = field.value;
   const Fields fields = node.fields_among(subsystem_keys);
-  const SubsystemParts parts = parts_of(node, fields, around);
+  SubsystemParts parts = parts_of(node, fields, around);
   const std::string name = around.prefix + field.key;
-  const auto read = [&](const std::string& called, const SubsystemParts& own) {
+  auto& subsystems = around.model.subsystems;
+  const auto add = [&](SubsystemEntry entry) {
+    subsystems.push_back(with_rest(std::move(entry), parts));
+    subsystems.back().location = field.key_location;
+  };
+  const auto read = [&](const std::string& called) {
     const NodeReader its_node = node.called("subsystem " + in_quotes(called));
-    if (find_field(own.kind, "system")) {
-      return read_system(called, its_node, own, around);
+    if (find_field(parts.kind, "system")) {
+      return read_system(called, its_node, parts, around);
     }
-    around.model.subsystems.push_back(read_one(called, its_node, own, around));
-    around.model.subsystems.back().location = field.key_location;
+    add(read_kind(called, its_node, parts, around));
   };
   const auto repeat = find_field(fields, "repeat");
   if (!repeat) {
-    return read(name, parts);
+    return read(name);
   }
-  for (const Repetition& each : repetitions(*repeat, around.constants)) {
-    SubsystemParts own = parts;
-    keep_in_functions(std::span(&each.index, 1), own.constants);
-    own.constants.values[each.index] = static_cast<double>(each.value);
-    read(name + "[" + std::to_string(each.value) + "]", own);
+  std::optional<RepeatedEquations> others;
+  const std::vector<Repetition> rounds = repetitions(*repeat, around.constants);
+  for (const Repetition& each : rounds) {
+    const std::string called = name + "[" + std::to_string(each.value) + "]";
+    const auto value = static_cast<double>(each.value);
+    parts.constants.values[each.index] = value;
+    if (auto known = others ? others->in_round(called, value) : std::nullopt) {
+      add(std::move(*known));
+      continue;
+    }
+    parts.constants = around.constants;
+    keep_in_functions(std::span(&each.index, 1), parts.constants);
+    parts.constants.values[each.index] = value;
+    read(called);
+    if (!others && rounds.size() > 1 && find_field(parts.kind, "equations"))
+      others.emplace(node.called("subsystem " + in_quotes(called)), parts, each.index,
+                     subsystems.back(), around);
   }
 }
 

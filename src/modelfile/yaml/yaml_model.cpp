@@ -170,6 +170,8 @@ Model read_yaml_model(const ModelText& text, const ModelChanges& changes) {
   for (const NodeReader& item : text.items("events", "event")) {
     model.events.push_back(item.number(constants));
   }
+  model.subsystems.shrink_to_fit();
+  model.connections.shrink_to_fit();
   return model;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "concord/shared_list.hpp"
+
 namespace concord {
 
 class UserFunctions;
@@ -37,15 +39,15 @@ struct EquationsDescription {
 
   std::string subsystem;  ///< empty: locations say whose they are
   std::string location;
-  std::vector<Number> parameters, inputs, states;
-  std::vector<Text> derivatives;  ///< one per state, in any order
-  std::vector<Text> outputs;
-  std::vector<Text> variables = {};   ///< names of expressions, usable in every expression
-  std::vector<Number> discrete = {};  ///< change at events only, where conditions set them
-  std::vector<When> whens = {};
-  std::vector<Text> units;           ///< of parameters, inputs, states and outputs by name
-  std::vector<Text> display = {};    ///< units to show them in, by name
-  std::vector<Number> nominal = {};  ///< of inputs, states and outputs by name
+  SharedList<Number> parameters, inputs, states;
+  SharedList<Text> derivatives;  ///< one per state, in any order
+  SharedList<Text> outputs;
+  SharedList<Text> variables = {};   ///< names of expressions, usable in every expression
+  SharedList<Number> discrete = {};  ///< change at events only, where conditions set them
+  SharedList<When> whens = {};
+  SharedList<Text> units;           ///< of parameters, inputs, states and outputs by name
+  SharedList<Text> display = {};    ///< units to show them in, by name
+  SharedList<Number> nominal = {};  ///< of inputs, states and outputs by name
   /// That expressions may call; null: none.
   std::shared_ptr<const UserFunctions> functions = {};
 };

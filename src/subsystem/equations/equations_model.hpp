@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "expression/expression_list.hpp"
 #include "subsystem/batch_model.hpp"
-#include "subsystem/equations/equation_events.hpp"
-#include "subsystem/equations/equations_description.hpp"
+#include "subsystem/equations/equations_code.hpp"
 #include "subsystem/event_model.hpp"
 #include "subsystem/sparse_model.hpp"
 
@@ -30,7 +28,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   EquationsModel& operator=(const EquationsModel&) = delete;
 
   /// Feedthrough: the inputs that stand in an output's expression.
-  OdeInterface interface() const override { return interface_; }
+  OdeInterface interface() const override { return code_->interface(*description_); }
 
   void derivatives(double t, std::span<const double> x, std::span<const double> u,
                    std::span<double> dxdt) override;
@@ -48,15 +46,16 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
                         const TimeDerivatives& result) override;
   bool output_slopes(double t, std::span<const double> x, std::span<const double> u,
                      const Motion& motion, std::span<double> dydt) override;
-  /// The first call finds it.
-  std::shared_ptr<const ColumnPattern> state_pattern() const override;
+  std::shared_ptr<const ColumnPattern> state_pattern() const override {
+    return code_->state_pattern();
+  }
   void state_entries(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> entries) override;
-  /// The first call finds it.
-  std::shared_ptr<const LinearPattern> linear_pattern() const override;
+  std::shared_ptr<const LinearPattern> linear_pattern() const override {
+    return code_->linear_pattern();
+  }
   void linear_entries(double t, std::span<const double> x, std::span<const double> u,
                       const Jacobians& entries) override;
-  /// The first call derives them.
   bool output_curvatures(double t, std::span<const double> x, std::span<const double> u,
                          const InputMotion& motion, std::span<double> d2ydt2) override;
 
@@ -84,7 +83,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::span<const Jump> jumps(double t) const override { return events_->jumps(t); }
   std::string why_not_finite(Part part, std::size_t index, double t, std::span<const double> x,
                              std::span<const double> u) const override;
-  std::size_t discrete_count() const override { return places_.discrete; }
+  std::size_t discrete_count() const override { return places().discrete; }
   void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> discrete, std::span<double> f,
                        std::span<double> g) override;
@@ -98,31 +97,27 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::unique_ptr<ModelBatch> batch(std::span<BatchModel* const> members) const override;
   unsigned changes() const override { return changes_; }
 
-  /// f and g; y'', which the first call derives; what is held. For evaluations of many at once.
-  const EquationPlaces& places() const { return places_; }
-  const ExpressionList& f() const { return *derivatives_; }
-  const ExpressionList& g() const { return *outputs_; }
-  const Evaluation& curvatures();
+  /// f and g; y''; what is held. For evaluations of many at once.
+  const EquationPlaces& places() const { return code_->places(); }
+  const ExpressionList& f() const { return code_->f(); }
+  const ExpressionList& g() const { return code_->g(); }
+  const Evaluation& curvatures() const { return code_->curvatures(); }
   std::span<const double> held() const;
+
+  /// What it shares with others; kept where more of them are to be made.
+  const std::shared_ptr<EquationsCode>& code() const { return code_; }
 
  private:
   void compile();
-  void take_held();
-  static void move_to(std::span<double> point, double t, std::span<const double> x,
-                      std::span<const double> u);
+  void move_to(ExpressionList& list, double t, std::span<const double> x,
+               std::span<const double> u) const;
+  static void write(std::span<double> point, double t, std::span<const double> x,
+                    std::span<const double> u);
 
   std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
-  OdeInterface interface_;
-  EquationPlaces places_;
-  std::optional<ExpressionList> derivatives_, outputs_;  ///< of EquationPlaces
-  /// Where derivatives by states stand in it, in their order; those by others nowhere.
-  mutable std::vector<std::size_t> places_in_pattern_;
-  mutable std::shared_ptr<const ColumnPattern> pattern_;         ///< once it has been asked for
-  mutable std::shared_ptr<const LinearPattern> linear_pattern_;  ///< the same
-  std::optional<Evaluation> curvatures_;                         ///< once they have been asked for
-  std::unique_ptr<EquationEvents> events_;                       ///< null: nothing ever happens
-  std::vector<double> direction_;
-  unsigned changes_ = 0;  ///< of constants and of what is held
+  std::shared_ptr<EquationsCode> code_;                      ///< likewise
+  std::unique_ptr<EquationEvents> events_;                   ///< null: nothing ever happens
+  unsigned changes_ = 0;                                     ///< of constants and of what is held
 };
 
 }  // namespace concord

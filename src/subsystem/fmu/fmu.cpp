@@ -359,7 +359,7 @@ void SetupBuilder::add_remark_on_inputs_set_once() {
 }
 
 void SetupBuilder::add_remarks() {
-  std::vector<std::string>& remarks = setup_->description.remarks;
+  std::vector<std::string>& remarks = setup_->description.remarks.own();
   const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
   const bool exchange = setup_->role == FmuRole::model_exchange;
   remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +

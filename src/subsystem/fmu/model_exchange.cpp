@@ -128,7 +128,7 @@ class FmuModel final : public HybridModel {
   std::string differing(double t, std::span<const double> x, std::span<const double> u,
                         const Jacobians& by);
   template <class Variable>
-  void check_finite(std::span<const double> values, const std::vector<Variable>& variables,
+  void check_finite(std::span<const double> values, const SharedList<Variable>& variables,
                     const char* what) const;
 
   std::shared_ptr<const FmuSetup> setup_;
@@ -234,7 +234,7 @@ void FmuModel::go_to(double t, std::span<const double> x, std::span<const double
 }
 
 template <class Variable>
-void FmuModel::check_finite(std::span<const double> values, const std::vector<Variable>& variables,
+void FmuModel::check_finite(std::span<const double> values, const SharedList<Variable>& variables,
                             const char* what) const {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i])) [[unlikely]]

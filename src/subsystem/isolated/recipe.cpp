@@ -37,6 +37,10 @@ void pass(Archive& archive, std::vector<T>& items) {
   items.resize(count);
   for (T& item : items) pass(archive, item);
 }
+template <class T>
+void pass(Archive& archive, SharedList<T>& items) {
+  pass(archive, items.own());
+}
 
 void pass(Archive& archive, FmuRequest& request) {
   CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven, request.options);
@@ -163,9 +167,9 @@ std::unique_ptr<Subsystem> Recipe::make() {
   if (kind_ == Kind::fmu) return make_fmu();
   Code made = code();
   for (std::size_t i = 0; i < made.description.inputs.size(); ++i)
-    made.description.inputs[i].start = input_starts_.at(i);
+    made.description.inputs.own()[i].start = input_starts_.at(i);
   for (std::size_t i = 0; i < made.description.states.size(); ++i)
-    made.description.states[i].start = state_starts_.at(i);
+    made.description.states.own()[i].start = state_starts_.at(i);
   return made.model ? make_ode_subsystem(made.description, std::move(made.model), settings)
                     : watched(std::move(made.subsystem), what(), made.description, settings);
 }

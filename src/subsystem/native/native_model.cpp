@@ -99,7 +99,7 @@ SubsystemFactory find_factory(const NativeDescription& description) {
 }
 
 template <class Variable>
-void check_names(const NativeDescription& description, const std::vector<Variable>& variables,
+void check_names(const NativeDescription& description, const SharedList<Variable>& variables,
                  const std::string& role) {
   std::set<std::string> seen;
   for (const Variable& variable : variables) {
@@ -133,7 +133,7 @@ void check_interface(const NativeDescription& description, const OdeInterface& i
   for (const StateVariable& state : interface.states) {
     check_start(description, state.name, state.start);
   }
-  const std::vector<Feedthrough> none;
+  const SharedList<Feedthrough> none;
   for (const auto& [output, input] : interface.feedthrough ? *interface.feedthrough : none) {
     if (output >= interface.outputs.size() || input >= interface.inputs.size()) {
       fail(description, {},

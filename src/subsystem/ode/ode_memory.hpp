@@ -15,10 +15,10 @@
 namespace concord {
 
 /// Sizes that are given; 0: none.
-template <class Variable>
-std::vector<double> nominal_of(const std::vector<Variable>& variables) {
+template <class Variables>
+std::vector<double> nominal_of(const Variables& variables) {
   std::vector<double> result;
-  for (const Variable& variable : variables) result.push_back(variable.nominal);
+  for (const auto& variable : variables) result.push_back(variable.nominal);
   return result;
 }
 

@@ -95,7 +95,7 @@ TEST(EquationsModel, may_have_no_state_or_no_output) {
 
 TEST(EquationsModel, lets_division_by_zero_be_infinite) {
   EquationsDescription description = left_mass();
-  description.derivatives[0].text = "1/x";
+  description.derivatives.own()[0].text = "1/x";
   EquationsModel model(description);
   const double x[] = {0.0, 0.0}, u[] = {0.0, 0.0};
   double dxdt[2];
@@ -105,7 +105,7 @@ TEST(EquationsModel, lets_division_by_zero_be_infinite) {
 
 TEST(EquationsModel, names_place_variable_and_symbol_of_a_bad_expression) {
   EquationsDescription description = left_mass();
-  description.derivatives[0].text = "(f + laod - c*x)/m";
+  description.derivatives.own()[0].text = "(f + laod - c*x)/m";
   EXPECT_EQ(error_of(description),
             "m.yaml:9: subsystem 'left', derivative of 'v': unknown name 'laod'; did you mean "
             "'load'? known names: c, d, f, load, m, t, v, x (position 6 of '(f + laod - c*x)/m')");
@@ -140,7 +140,7 @@ TEST(EquationsModel, rejects_names_that_clash) {
 
 TEST(EquationsModel, wants_one_derivative_per_state) {
   EquationsDescription description = left_mass();
-  description.derivatives.pop_back();
+  description.derivatives.own().pop_back();
   EXPECT_EQ(error_of(description).find("m.yaml:8: subsystem 'left': state 'x' has no derivative"),
             0u);
   description = left_mass();
@@ -281,6 +281,34 @@ TEST(EquationsModel, passes_errors_of_discrete_variables_on) {
   model.discrete_slopes(0.0, x, u, wrong, f, g);
   EXPECT_DOUBLE_EQ(f[0], 5.0 * 0.25);
   EXPECT_DOUBLE_EQ(g[0], 2.0 * 3.0 * 0.25);
+}
+
+TEST(EquationsModel, shares_what_is_compiled_with_those_that_differ_in_name_and_start) {
+  EquationsDescription other = left_mass();
+  other.subsystem = "another";
+  other.states.own()[0].value = 7.0;
+  EquationsModel one(left_mass()), two(other);
+  EXPECT_EQ(one.code(), two.code());
+  EXPECT_NE(one.interface().states[0].start, 7.0);
+  EXPECT_EQ(two.interface().states[0].start, 7.0);
+  EXPECT_TRUE(one.interface().inputs.shares_with(two.interface().inputs));
+  two.set_parameter(0, 1e3);
+  EXPECT_NE(one.code(), two.code());
+  EXPECT_NE(one.parameter(0), two.parameter(0));
+}
+
+TEST(EquationsModel, keeps_its_own_discrete_variables_where_others_evaluate_in_between) {
+  EquationsDescription other = meter();
+  other.discrete.own()[0].value = 100.0 + *other.discrete[0].value;
+  EquationsModel one(meter()), two(other);
+  ASSERT_EQ(one.code(), two.code());
+  const double x[] = {2.0}, u[] = {5.0};
+  double alone[1], between[1], again[1];
+  one.derivatives(0.0, x, u, alone);
+  two.derivatives(0.0, x, u, between);
+  one.derivatives(0.0, x, u, again);
+  EXPECT_NE(alone[0], between[0]);
+  EXPECT_EQ(alone[0], again[0]);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ SubsystemEntry subsystem(const std::string& name, const std::vector<std::string>
   SubsystemEntry entry;
   entry.description.name = name;
   for (const std::string& input : inputs) {
-    entry.description.inputs.emplace_back().name = input;
+    entry.description.inputs.own().emplace_back().name = input;
   }
   for (const std::string& output : outputs) {
-    entry.description.outputs.emplace_back().name = output;
+    entry.description.outputs.own().emplace_back().name = output;
   }
   return entry;
 }

@@ -181,6 +181,50 @@ TEST_F(Language, templates_are_repeated_with_their_index) {
   EXPECT_EQ(model.connections[2].to, "cell[3].left");
 }
 
+/// Of a parameter that varies, one that follows from it, and a start that follows from both.
+TEST_F(Language, rounds_that_differ_in_numbers_alone_share_their_equations) {
+  const Model model = read(
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    repeat: {i: [1, 4]}\n"
+      "    effort: 2*i\n    equations:\n      parameters: {q: 3*k, k: 1, r: 7}\n"
+      "      states: {x: q + i/10, v: 2}\n      derivatives: {x: -k*x, v: -r*v}\n"
+      "      outputs: {x: x}\n    parameters: {k: 10 + i}\n");
+  ASSERT_EQ(model.subsystems.size(), 4u);
+  for (std::size_t n = 0; n < 4; ++n) {
+    const double i = static_cast<double>(n) + 1.0;
+    EXPECT_EQ(parameter(model, "k", n), 10.0 + i);
+    EXPECT_EQ(parameter(model, "q", n), 3.0 * (10.0 + i));
+    EXPECT_EQ(state(model, n), 3.0 * (10.0 + i) + i / 10.0);
+    EXPECT_EQ(model.subsystems[n].effort, 2.0 * i);
+    EXPECT_EQ(model.subsystems[n].equations->subsystem, model.subsystems[n].description.name);
+    EXPECT_TRUE(model.subsystems[n].equations->derivatives.shares_with(
+        model.subsystems[0].equations->derivatives));
+  }
+}
+
+TEST_F(Language, rounds_whose_equations_name_the_index_are_read_themselves) {
+  const Model model = read(
+      "experiment: {stop: 1}\nsubsystems:\n  a:\n    repeat: {i: [1, 3]}\n"
+      "    equations:\n      states: {\"x[i]\": 1}\n"
+      "      derivatives: {\"x[1:i]\": -i*x}\n      outputs: {y: \"x[i]\"}\n");
+  ASSERT_EQ(model.subsystems.size(), 3u);
+  for (std::size_t n = 0; n < 3; ++n) {
+    EXPECT_EQ(model.subsystems[n].description.states.size(), n + 1);
+    EquationsModel equations(*model.subsystems[n].equations);
+    const std::vector<double> x(n + 1, 1.0);
+    std::vector<double> dxdt(n + 1);
+    equations.derivatives(0.0, x, {}, dxdt);
+    EXPECT_EQ(dxdt, std::vector<double>(n + 1, -static_cast<double>(n) - 1.0));
+  }
+}
+
+TEST_F(Language, a_number_of_a_later_round_that_is_none_is_refused_by_name) {
+  EXPECT_NE(error("experiment: {stop: 1}\nsubsystems:\n  a:\n    repeat: {i: [1, 3]}\n"
+                  "    equations:\n      states: {x: 1/(i - 3)}\n"
+                  "      derivatives: {x: -x}\n")
+                .find("'a[3]'"),
+            std::string::npos);
+}
+
 TEST_F(Language, changes_come_in_the_place_of_values) {
   const Model model = read(cells, {"parameters.n=2", "cell[2].k=7", "source.x=n/4"});
   ASSERT_EQ(model.subsystems.size(), 3u);

@@ -35,7 +35,7 @@ class Faulty : public Gain {
   OdeInterface interface() const override {
     OdeInterface result = Gain::interface();
     if (fault_ == "name") {
-      result.outputs[0].name = "y[1]";
+      result.outputs.own()[0].name = "y[1]";
     } else if (fault_ == "twice") {
       result.inputs.push_back(result.inputs[0]);
     } else if (fault_ == "nan") {

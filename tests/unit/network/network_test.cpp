@@ -112,7 +112,7 @@ TEST(Network, HeldInputsCutLoopsAndKeepTheirPlaceInTheOrder) {
   Model model = three({{"a.y", "b.v"}, {"b.y", "c.p"}, {"c.y", "a.u"}, {"a.z", "c.q"}});
   EXPECT_TRUE(Network(model).has_loops());
   EXPECT_FALSE(Network(model).has_held());
-  model.subsystems[0].description.outputs[0].kind = SignalKind::held;
+  model.subsystems[0].description.outputs.own()[0].kind = SignalKind::held;
   const Network cut(model);
   EXPECT_FALSE(cut.has_loops());
   EXPECT_TRUE(cut.has_held());
@@ -164,7 +164,7 @@ TEST(Network, RefusesWhatIsWrong) {
   expect_error(three({{"a.u", "b.v"}}), {"model.yaml:9", "output"});
   expect_error(three({{"a.y", "b.w"}}), {"model.yaml:9", "input"});
   Model hungry = three({});
-  hungry.subsystems[2].description.inputs[1].start.reset();
+  hungry.subsystems[2].description.inputs.own()[1].start.reset();
   expect_error(hungry, {"model.yaml:1", "c.q", "start value"});
 }
 

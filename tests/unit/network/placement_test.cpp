@@ -80,7 +80,7 @@ TEST(Placement, EffortsAreTheModelsOrGuessedFromStates) {
   for (const char* name : {"a", "b", "c"}) {
     SubsystemEntry entry;
     entry.description.name = name;
-    entry.description.states.resize(20);
+    entry.description.states.own().resize(20);
     model.subsystems.push_back(entry);
   }
   const std::vector<double> guessed{3.0, 3.0, 3.0};
