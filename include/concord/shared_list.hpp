@@ -11,7 +11,8 @@
 namespace concord CONCORD_API {
 
 /// A list whose copies share their elements until one of them is changed: of a thousand subsystems
-/// of one kind each has the same inputs, and they exist once. Whoever reads it reads a vector.
+/// of one kind each has the same inputs, and they exist once. It is used like a vector; whoever
+/// takes elements of one that is not const is taken to change them.
 template <class Element>
 class SharedList {
  public:
@@ -25,6 +26,7 @@ class SharedList {
   SharedList(std::initializer_list<Element> elements)
       : SharedList(std::vector<Element>(elements)) {}
 
+  /// To be read.
   const std::vector<Element>& all() const { return elements_ ? *elements_ : none(); }
   operator const std::vector<Element>&() const { return all(); }
 
@@ -45,7 +47,19 @@ class SharedList {
       elements_ = std::make_shared<std::vector<Element>>(*elements_);
     return *elements_;
   }
+  Element& operator[](std::size_t i) { return own()[i]; }
+  Element& front() { return own().front(); }
+  Element& back() { return own().back(); }
+  auto begin() { return own().begin(); }
+  auto end() { return own().end(); }
+  void reserve(std::size_t n) { own().reserve(n); }
+  void resize(std::size_t n) { own().resize(n); }
   void push_back(Element element) { own().push_back(std::move(element)); }
+  template <class... Parts>
+  Element& emplace_back(Parts&&... parts) {
+    return own().emplace_back(std::forward<Parts>(parts)...);
+  }
+  void pop_back() { own().pop_back(); }
   void clear() { elements_.reset(); }
 
   template <class Archive>

@@ -1,7 +1,9 @@
 """Collocation on the coupled system (presets gauss and radau): orders 2k and 2k - 1 in k nodes, against
 closed forms and a collocation of order 9 that owes nothing to Concord; events, rows, step control,
 estimates, energy, stiffness; what cannot take part is refused."""
+import json
 import unittest
+from pathlib import Path
 
 import numpy as np
 from collocation import Collocation
@@ -238,6 +240,50 @@ class Estimates(InFolder, unittest.TestCase):
                       f"{self.folder}/stiff.h5")
         self.assertEqual(run.returncode, 1)
         self.assertIn("diverged", run.stderr)
+
+
+def exact_undamped(t):
+    """Of UNDAMPED, by its modes x + y and x - y."""
+    fast = np.sqrt(1.6)
+    total, total_rate = 0.5 * np.cos(t), -0.5 * np.sin(t)
+    rest, rest_rate = 1.5 * np.cos(fast * t), -1.5 * fast * np.sin(fast * t)
+    return 0.5 * np.stack([total + rest, total_rate + rest_rate, total - rest,
+                           total_rate - rest_rate], axis=1)
+
+
+class Choice(InFolder, unittest.TestCase):
+    """How many nodes there are, where the run chooses."""
+
+    def work(self, name, model, exact, *options):
+        summary = f"{self.folder}/{name}.json"
+        run = simulate(model, *options, "-cosim_summary", summary)
+        error = relative(run.states.values, exact(run.time))
+        found = json.loads(Path(summary).read_text(encoding="utf-8"))
+        nodes_each = found["nodes"] / found["steps"]["accepted"]
+        work = int(np.max(run.subsystems["rhs_evaluations"]))
+        print(name, *options, "error", error, "nodes", nodes_each, "right-hand sides", work)
+        return error, nodes_each, work
+
+    def test_follows_the_accuracy(self):
+        """Undamped masses over 318 periods: more where less may be wrong, for less work than four."""
+        model = write_model(self.folder, "undamped", UNDAMPED)
+        for accuracy, most in ((1e-6, 1.0), (1e-9, 0.7)):
+            options = ("-cosim_type", "gauss", "-cosim_accuracy", accuracy)
+            chosen = self.work("chosen", model, exact_undamped, *options)
+            four = self.work("four", model, exact_undamped, *options, "-cosim_nodes", 4)
+            self.assertLess(chosen[0], accuracy)
+            self.assertEqual(four[1], 4.0)
+            self.assertGreater(chosen[1], 4.0)
+            self.assertLess(chosen[2], most * four[2])
+
+    def test_fewer_where_macro_steps_are_bounded(self):
+        options = ("-cosim_type", "radau", "-cosim_accuracy", 1e-4)
+        chosen = self.work("chosen", LOTKA_VOLTERRA, LotkaVolterra.exact_states, *options)
+        four = self.work("four", LOTKA_VOLTERRA, LotkaVolterra.exact_states, *options,
+                         "-cosim_nodes", 4)
+        self.assertLess(chosen[0], 1e-4)
+        self.assertLess(chosen[1], 3.5)
+        self.assertLess(chosen[2], 0.95 * four[2])
 
 
 class LongRuns(InFolder, unittest.TestCase):

@@ -9,6 +9,8 @@
 namespace concord {
 namespace {
 
+/// Two, and three of the look, see too little of a macro-step.
+constexpr int least = 3;
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 /// What a step control takes of the size that its error allows, and usually makes of a size at
 /// most.
@@ -64,7 +66,7 @@ int NodeChoice::cheapest(const Outlook& outlook, double bound) const {
   };
   const double now = pace(count_);
   if (count_ < Method::most_nodes && pace(count_ + 1) < worth_more * now) return count_ + 1;
-  if (count_ > Method::least_nodes && pace(count_ - 1) < worth_fewer * now) return count_ - 1;
+  if (count_ > least && pace(count_ - 1) < worth_fewer * now) return count_ - 1;
   return count_;
 }
 

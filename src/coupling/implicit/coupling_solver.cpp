@@ -154,7 +154,6 @@ PetscErrorCode CouplingSolver::form_jacobian(SNES snes, Vec v, Mat a, Mat p, voi
     PetscCall(SNESGetKSP(snes, &ksp));
     solver.singular_ = there && !set_up(ksp, a, p);
     if (!there || solver.singular_) {
-      if (std::getenv("DBG")) MatView(p, nullptr);
       solver.jacobian_.forget();
       PetscCall(SNESSetJacobianDomainError(snes));
     }

@@ -152,7 +152,8 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
 /// KSPSolve's look at its options costs ten times a small interface's substitution.
 bool InputOperator::solve(Vec right_side, Vec unknown) {
   if (direct_ && std::exchange(set_up_, true)) {
-    if (!set_up(solver_, matrix_, matrix_)) {
+    if (std::exchange(factorized_, contents_) != contents_ && !set_up(solver_, matrix_, matrix_)) {
+      factorized_ = 0;
       return false;
     }
     PC pc = nullptr;

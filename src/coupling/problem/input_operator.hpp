@@ -72,6 +72,7 @@ class InputOperator {
   bool direct_ = false;  ///< and nobody watches it
   bool set_up_ = false;
   std::int64_t contents_ = 0;
+  std::int64_t factorized_ = 0;  ///< contents that there are factors of
 };
 
 }  // namespace concord

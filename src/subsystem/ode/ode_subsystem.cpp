@@ -187,7 +187,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.x.reserve(description_.states.size());
   for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
   now_.rounding = sizes_.fresh_rounding();
-  if (events_) events_->start(now_.t, now_.x, description_.inputs);
+  if (events_) events_->start(now_.t, now_.x, description_.inputs.all());
   if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
   if (!initializing()) begin();
 }
@@ -209,7 +209,7 @@ void OdeSubsystem::begin() {
   if (hybrid_ != nullptr && (description_.events || std::isfinite(hybrid_->next_time_event()))) {
     description_.events = true;
     events_ = std::make_unique<OdeEvents>(*own_events_, model_, rhs_);
-    events_->start(now_.t, now_.x, description_.inputs);
+    events_->start(now_.t, now_.x, description_.inputs.all());
   }
   make_integrator();
   may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
@@ -571,7 +571,7 @@ bool OdeSubsystem::start_from(double t, std::span<const double> x,
   now_.x.assign(x.begin(), x.end());
   if (hybrid_ == nullptr && events_) {
     events_->model().take_over(archive);
-    events_->start(now_.t, now_.x, description_.inputs);
+    events_->start(now_.t, now_.x, description_.inputs.all());
   }
   sizes_.note_rising(now_);
   return true;
