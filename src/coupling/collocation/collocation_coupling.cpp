@@ -40,7 +40,8 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       sweeps_(method.tolerance.relative, method.max_it),
       error_(subsystems, method) {
   const int count = method.nodes.value_or(Method::usual_nodes);
-  if (method.chooses_nodes()) choice_.emplace(family, count);
+  // Events are looked for along inputs of degree 5 at most, and near to where these are known.
+  if (method.chooses_nodes() && !subsystems.network().has_events()) choice_.emplace(family, count);
   take_nodes(count);
 }
 

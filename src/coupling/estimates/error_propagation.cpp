@@ -205,34 +205,6 @@ void ErrorPropagation::match_entries(LinearMap Spread::*gain, InputSystem& syste
   if (agree_on_largest(subsystems_.comm(), differs ? 1 : 0) != 0) system.restructure();
 }
 
-/// K = D: what comes about at once. An indirect constraint says nothing of its unknown there.
-void ErrorPropagation::assemble_direct() {
-  put_gains(&Spread::d, *direct_);
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    if (subsystems_.own(k).description().constraint != ConstraintKind::indirect) continue;
-    for (std::size_t i = 0; i < direct_->gains().inputs(k).size(); ++i)
-      direct_->gains().at(k, constraint_corrected, i) = 0.0;
-  }
-  direct_->assemble();
-}
-
-void ErrorPropagation::put_gains(LinearMap Spread::*gain, InputSystem& system) {
-  match_entries(gain, system);
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const LinearMap& map = parts_[k].spread.get()->*gain;
-    if (map.is_sparse()) {
-      system.gains().set(k, map.entries());
-      continue;
-    }
-    const Eigen::MatrixXd& own = map.whole();
-    for (Eigen::Index o = 0; o < own.rows(); ++o) {
-      for (Eigen::Index i = 0; i < own.cols(); ++i) {
-        system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
-      }
-    }
-  }
-}
-
 /// fed_ = P outputs_, without the offsets of units.
 void ErrorPropagation::exchange() {
   subsystems_.exchange(outputs_, fed_);

@@ -174,7 +174,7 @@ bool same_whens(const SharedList<EquationsDescription::When>& a,
 template <class Variable>
 void begin_with(const SharedList<Number>& numbers, SharedList<Variable>& variables) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (variables[i].start == numbers[i].value) continue;
+    if (variables.all()[i].start == numbers[i].value) continue;
     if constexpr (std::is_same_v<Variable, InputVariable>)
       variables.own()[i].start = numbers[i].value;
     else
