@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
@@ -52,13 +53,26 @@ struct GradientWish {
   StudyModel model;
   std::vector<std::string> names;
   std::vector<Varied> at;
+  double terms = 0.0;  ///< magnitude of what the cost sums
 };
+
+/// sum |dc/da| |a| of the integrals and ends that a cost c is made of, which may cancel in it.
+double terms_of(GradientWish& wish, std::vector<double> answers) {
+  constexpr double little = 1e-6;
+  const double value = wish.cost.value(answers);
+  double terms = 0.0;
+  for (std::size_t i = 0; i < wish.cost.questions().at_stop.size(); ++i) {
+    const double before = std::exchange(answers[i], (1.0 + little) * answers[i]);
+    terms += std::abs(wish.cost.value(answers) - value) / little;
+    answers[i] = before;
+  }
+  return std::max(terms, std::abs(value));
+}
 
 /// What errors of runs, which are relative to ranges, may make of a difference with the smallest
 /// step, where they do not cancel.
-double noise_of(const Derivatives& found, const AskedRuns& runs, const Varied& number) {
-  const double error = runs.largest_error().value_or(0.0) * std::abs(found.values[0]);
-  return error / (smallest_share * number.size);
+double noise_of(const GradientWish& wish, const AskedRuns& runs, const Varied& number) {
+  return runs.largest_error().value_or(0.0) * wish.terms / (smallest_share * number.size);
 }
 
 /// A derivative, what may be wrong with it, and whether differences with other steps tell another
@@ -76,7 +90,7 @@ std::vector<ToldDerivative> told(const GradientWish& wish, const Derivatives& fo
   for (std::size_t i = 0; i < wish.names.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     const double slope = found.by(0, column), error = found.errors(0, column);
-    const double noise = noise_of(found, runs, wish.at[i]);
+    const double noise = noise_of(wish, runs, wish.at[i]);
     const double rounding = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
     const bool doubtful = error > much * std::abs(slope) && error > std::max(noise, rounding);
     const auto [value, size] = wish.at[i];
@@ -89,9 +103,12 @@ Derivatives derivatives_of(GradientWish& wish, AskedRuns& runs) {
   return differentiate(wish.at, [&](const std::vector<std::vector<double>>& points) {
     const Eigen::MatrixXd answers = runs.at(points);
     Eigen::MatrixXd costs(1, answers.cols());
-    for (Eigen::Index i = 0; i < answers.cols(); ++i)
-      costs(0, i) =
-          wish.cost.value({answers.col(i).data(), static_cast<std::size_t>(answers.rows())});
+    for (Eigen::Index i = 0; i < answers.cols(); ++i) {
+      const auto column = answers.col(i);
+      costs(0, i) = wish.cost.value({column.data(), static_cast<std::size_t>(column.size())});
+      if (wish.terms == 0.0 && column.allFinite())
+        wish.terms = terms_of(wish, {column.begin(), column.end()});
+    }
     return costs;
   });
 }

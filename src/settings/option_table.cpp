@@ -238,7 +238,7 @@ Option<Settings> nodes_option() {
       },
       [](Settings& s, const std::optional<int>& given) { s.method.nodes = given; }}
       .by_default(
-          "4; under -cosim_adapt predictor 3 to 6 by their work, where subsystems have no events")
+          "4; under -cosim_adapt predictor 4 to 6 by their work, where subsystems have no events")
       .idle(has_no_nodes, "a choice of -cosim_type gauss and radau");
 }
 

@@ -276,15 +276,6 @@ class Choice(InFolder, unittest.TestCase):
             self.assertGreater(chosen[1], 4.0)
             self.assertLess(chosen[2], most * four[2])
 
-    def test_fewer_where_macro_steps_are_bounded(self):
-        options = ("-cosim_type", "radau", "-cosim_accuracy", 1e-4)
-        chosen = self.work("chosen", LOTKA_VOLTERRA, LotkaVolterra.exact_states, *options)
-        four = self.work("four", LOTKA_VOLTERRA, LotkaVolterra.exact_states, *options,
-                         "-cosim_nodes", 4)
-        self.assertLess(chosen[0], 1e-4)
-        self.assertLess(chosen[1], 3.5)
-        self.assertLess(chosen[2], 0.95 * four[2])
-
 
 class LongRuns(InFolder, unittest.TestCase):
     def test_no_energy_is_made(self):

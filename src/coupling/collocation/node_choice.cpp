@@ -9,17 +9,17 @@
 namespace concord {
 namespace {
 
-/// Two, and three of the look, see too little of a macro-step.
-constexpr int least = 3;
+/// Fewer, and one more of the look, see too little of a macro-step: what is fast for a while lies
+/// between them.
+constexpr int least = Method::usual_nodes;
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 /// What a step control takes of the size that its error allows, and usually makes of a size at
 /// most.
 constexpr double safety = 0.7, growth = 2.0;
 /// A macro-step shorter than this part of what it was allowed ends where something else wants it.
 constexpr double cut = 0.8;
-/// Of the work, what changes to more and to fewer nodes are worth: new matrices, and what errors of
-/// fewer will be is less certain.
-constexpr double worth_more = 0.9, worth_fewer = 0.85;
+/// Of the work, what a change with its new matrices is worth.
+constexpr double worth = 0.9;
 /// Macro-steps that have to be for a change; and those up to one to fewer nodes, which each that
 /// was taken back doubles.
 constexpr int enough = 2, shortest_pause = 8, longest_pause = 64;
@@ -65,8 +65,8 @@ int NodeChoice::cheapest(const Outlook& outlook, double bound) const {
     return work(count, outlook.sweeps) / std::min(next_size(outlook, count), most);
   };
   const double now = pace(count_);
-  if (count_ < Method::most_nodes && pace(count_ + 1) < worth_more * now) return count_ + 1;
-  if (count_ > least && pace(count_ - 1) < worth_fewer * now) return count_ - 1;
+  if (count_ < Method::most_nodes && pace(count_ + 1) < worth * now) return count_ + 1;
+  if (count_ > least && pace(count_ - 1) < worth * now) return count_ - 1;
   return count_;
 }
 

@@ -31,8 +31,8 @@ class Smooth {
     return (sweeps + 1) * count / h;
   }
   int best() const {
-    int result = 3;
-    for (int k = 4; k <= 6; ++k) result = pace(k) < pace(result) ? k : result;
+    int result = 4;
+    for (int k = 5; k <= 6; ++k) result = pace(k) < pace(result) ? k : result;
     return result;
   }
 
@@ -71,32 +71,34 @@ TEST(NodeChoice, ComesToTheLeastWork) {
   }
 }
 
-TEST(NodeChoice, TakesFewerWhereMacroStepsAreBounded) {
+TEST(NodeChoice, TakesNoMoreWhereMacroStepsAreBounded) {
   Smooth run(NodeFamily::radau, 1e-8, 1.0, 1e-3);
-  EXPECT_EQ(run.count_after(50), 3);
+  EXPECT_EQ(run.count_after(50), 4);
 }
 
 TEST(NodeChoice, GoesWithTheSolution) {
   Smooth run(NodeFamily::gauss, 1e-9, 1.0, 0.02);
-  EXPECT_EQ(run.count_after(100), 3);
+  EXPECT_EQ(run.count_after(100), 4);
   run.becomes(0.02);
-  EXPECT_GE(run.count_after(200), 4);
+  EXPECT_GE(run.count_after(200), 5);
+  run.becomes(1.0);
+  EXPECT_EQ(run.count_after(300), 4);
 }
 
 TEST(NodeChoice, LeavesWhatTheRunMayGrowBy) {
   const auto count_with = [](double free) {
-    NodeChoice choice(NodeFamily::radau, 4);
+    NodeChoice choice(NodeFamily::radau, 6);
     StepJudgement judgement{1e-7, 2.0, 0.0, free, 1e3, 0.1};
     double run = 0.0;
     for (int i = 0; i < 40; ++i) {
-      judgement.error = 1e-7 * std::pow(0.1, -2.0 * (choice.count() - 4));
+      judgement.error = 1e-7 * std::pow(0.1, -2.0 * (choice.count() - 6));
       judgement.run = run += judgement.error;
       choice.learn({0.1, judgement.error, judgement.error, 0.1, 2}, judgement);
     }
     return choice.count();
   };
-  EXPECT_EQ(count_with(1e6), 3);
-  EXPECT_EQ(count_with(1e-2), 4);
+  EXPECT_EQ(count_with(1e6), 4);
+  EXPECT_EQ(count_with(1e-2), 6);
 }
 
 }  // namespace
