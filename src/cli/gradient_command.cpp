@@ -71,8 +71,8 @@ double terms_of(GradientWish& wish, std::vector<double> answers) {
 
 /// What errors of runs, which are relative to ranges, may make of a difference with the smallest
 /// step, where they do not cancel.
-double noise_of(const GradientWish& wish, const AskedRuns& runs, const Varied& number) {
-  return runs.largest_error().value_or(0.0) * wish.terms / (smallest_share * number.size);
+double noise_of(double terms, const AskedRuns& runs, const Varied& number) {
+  return runs.largest_error().value_or(0.0) * terms / (smallest_share * number.size);
 }
 
 /// A derivative, what may be wrong with it, and whether differences with other steps tell another
@@ -90,11 +90,13 @@ std::vector<ToldDerivative> told(const GradientWish& wish, const Derivatives& fo
   for (std::size_t i = 0; i < wish.names.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     const double slope = found.by(0, column), error = found.errors(0, column);
-    const double noise = noise_of(wish, runs, wish.at[i]);
-    const double rounding = 1e-9 * std::abs(found.values[0]) / wish.at[i].size;
-    const bool doubtful = error > much * std::abs(slope) && error > std::max(noise, rounding);
+    const double value_alone = std::abs(found.values[0]);
+    const double least_noise = noise_of(value_alone, runs, wish.at[i]);
+    const double rounding = 1e-9 * value_alone / wish.at[i].size;
+    const bool doubtful = error > much * std::abs(slope) && error > std::max(least_noise, rounding);
     const auto [value, size] = wish.at[i];
-    result.push_back({wish.names[i], value, size, slope, error + noise, doubtful});
+    result.push_back({wish.names[i], value, size, slope,
+                      error + noise_of(wish.terms, runs, wish.at[i]), doubtful});
   }
   return result;
 }
