@@ -50,6 +50,7 @@ class SharedList {
   Element& operator[](std::size_t i) { return own()[i]; }
   Element& front() { return own().front(); }
   Element& back() { return own().back(); }
+  Element* data() { return own().data(); }
   auto begin() { return own().begin(); }
   auto end() { return own().end(); }
   void reserve(std::size_t n) { own().reserve(n); }

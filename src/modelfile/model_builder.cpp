@@ -120,10 +120,10 @@ class BuiltModel {
   template <class Variable>
   void take_starts(const std::string& subsystem, SharedList<Variable>& variables) {
     for (std::size_t i = 0; i < variables.size(); ++i) {
-      const std::string name = subsystem + "." + variables[i].name;
+      const std::string name = subsystem + "." + variables.all()[i].name;
       if (const auto given = builder_.start_values_.find(name);
           given != builder_.start_values_.end()) {
-        variables.own()[i].start = given->second;
+        variables[i].start = given->second;
         left_.erase(name);
       }
     }

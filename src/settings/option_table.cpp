@@ -234,7 +234,9 @@ Option<Settings> nodes_option() {
       "2k or 2k - 1",
       whole_number(Method::least_nodes, Method::most_nodes),
       [](const Settings& s) {
-        return s.method.nodes ? std::to_string(*s.method.nodes) : "by work";
+        return s.method.chooses_nodes()
+                   ? "by work"
+                   : std::to_string(s.method.nodes.value_or(Method::usual_nodes));
       },
       [](Settings& s, const std::optional<int>& given) { s.method.nodes = given; }}
       .by_default(

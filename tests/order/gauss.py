@@ -242,6 +242,16 @@ class Estimates(InFolder, unittest.TestCase):
         self.assertIn("diverged", run.stderr)
 
 
+# Its layers want more nodes, again and again, beside a part whose derivatives never change.
+LAYERS = """experiment: {start: 0, stop: 60}
+subsystems:
+  a: {equations: {inputs: {v: 0}, states: {x: 2}, derivatives: {x: v}, outputs: {x: x}}}
+  b: {equations: {inputs: {x: 2}, states: {v: 0}, derivatives: {v: "20*(1 - x^2)*v - x"}, outputs: {v: v}}}
+  c: {equations: {inputs: {x: 0}, states: {p: 1, q: 0}, derivatives: {p: q, q: "-4*p + 0.1*x"}, outputs: {p: p}}}
+connections: [b.v -> a.v, a.x -> b.x, a.x -> c.x]
+"""
+
+
 def exact_undamped(t):
     """Of UNDAMPED, by its modes x + y and x - y."""
     fast = np.sqrt(1.6)
@@ -275,6 +285,14 @@ class Choice(InFolder, unittest.TestCase):
             self.assertEqual(four[1], 4.0)
             self.assertGreater(chosen[1], 4.0)
             self.assertLess(chosen[2], most * four[2])
+
+    def test_is_part_of_what_is_saved(self):
+        """Systems that go from one number of nodes to another remember nothing that others don't."""
+        model = write_model(self.folder, "layers", LAYERS)
+        for accuracy in (1e-4, 1e-6):
+            whole, forgetful = (simulate(model, "-cosim_accuracy", accuracy, *more)
+                                for more in ((), ("-cosim_forget", 1)))
+            np.testing.assert_array_equal(forgetful.states.values, whole.states.values)
 
 
 class LongRuns(InFolder, unittest.TestCase):

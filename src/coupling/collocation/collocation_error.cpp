@@ -76,18 +76,19 @@ void CollocationError::find_noise() {
   }
 }
 
+/// And the largest, of all ranks, at the end and within. Collective.
 void CollocationError::find_errors() {
   std::ranges::transform(x_, finer_->system().end_states(), seen_errors_.begin(), std::minus<>());
-}
-
-/// As a share of what states are. Collective.
-double CollocationError::largest_error() const {
-  double largest = 0.0;
+  std::array largest{0.0, 0.0};
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const double size = states_.size(i, x_[i]);
-    if (size > 0.0) largest = std::max(largest, std::abs(seen_errors_[i]) / size);
+    if (!(size > 0.0)) continue;
+    largest[0] = std::max(largest[0], std::abs(seen_errors_[i]) / size);
+    largest[1] = std::max(largest[1], moved_[i] / size);
   }
-  return agree_on_largest(subsystems_.comm(), largest);
+  agree_on_largest(subsystems_.comm(), largest);
+  at_end_ = largest[0];
+  within_ = largest[1];
 }
 
 bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
@@ -97,7 +98,7 @@ bool CollocationError::look(const NodeSystem& system, const MacroStep& step) {
   const NodeSystem& better = finer_->system();
   std::ranges::copy(better.moved(), moved_.begin());
   find_errors();
-  if (first.moved * first.moved > square * largest_error()) {
+  if (first.moved * first.moved > square * at_end_) {
     if (finer_->sweep_again().failed) return false;
     find_errors();
   }
@@ -132,22 +133,18 @@ double CollocationError::norm(double h, std::span<const Sample> outputs) {
   std::ranges::fill(state_noise_, 0.0);
   std::ranges::fill(output_noise_, 0.0);
   const double seen = in_tolerances(h, outputs);
-  decay_ = find_decay();
-  const double all = 1.0 / (1.0 - decay_ * decay_);
+  const double all = 1.0 / (1.0 - decay() * decay());
   unmasked_ = all * seen;
   if (!(unmasked_ > shortens)) return unmasked_;
   find_noise();
   return all * in_tolerances(h, outputs);
 }
 
-double CollocationError::find_decay() const {
-  std::array shares{states_.shares().end, states_.shares().inside};
-  agree_on_largest(subsystems_.comm(), shares);
-  const auto [end, inside] = shares;
-  if (!(inside > 0.0)) return least_decay;
+double CollocationError::decay() const {
+  if (!(within_ > 0.0)) return least_decay;
   const auto k = static_cast<int>(finer_->nodes().count()) - 1;
   const double powers = finer_->nodes().order() - 2 - k;
-  return std::clamp(std::pow(end / inside, 1.0 / powers), least_decay, most_decay);
+  return std::clamp(std::pow(at_end_ / within_, 1.0 / powers), least_decay, most_decay);
 }
 
 double CollocationError::in_tolerances(double h, std::span<const Sample> outputs) {

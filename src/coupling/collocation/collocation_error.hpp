@@ -42,10 +42,10 @@ class CollocationError {
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
   double norm(double h, std::span<const Sample> outputs);
   double unmasked() const { return unmasked_; }  ///< the same with all that may be noise
-  /// After that: the share that each further power of the polynomials has of the one before (1:
-  /// nothing), a root of what k nodes leave at the end, O(h^{order+1}), as a share of what they
-  /// leave within, O(h^{k+1}).
-  double decay() const { return decay_; }
+  /// Of what `find` has seen: the share that each further power of the polynomials has of the one
+  /// before (1: nothing), a root of what k nodes leave at the end, O(h^{order+1}), as a share of
+  /// what they leave within, O(h^{k+1}).
+  double decay() const;
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
   /// A start, or an event.
@@ -55,20 +55,18 @@ class CollocationError {
 
  private:
   void find_errors();
-  double largest_error() const;
   void find_noise();
-  double find_decay() const;
   double in_tolerances(double h, std::span<const Sample> outputs);
   bool look(const NodeSystem& system, const MacroStep& step);
 
   RankNetwork& subsystems_;
   std::optional<FinerNodes> finer_;
-  bool controls_;          ///< the step control stands on it
-  bool looked_ = false;    ///< at the last macro-step
-  int rest_ = 0;           ///< macro-steps up to the next look
-  double unmasked_ = 0.0;  ///< err
-  double decay_ = 0.0;
-  double seen_for_ = 0.0;  ///< h of the macro-step that was looked at last
+  bool controls_;                       ///< the step control stands on it
+  bool looked_ = false;                 ///< at the last macro-step
+  int rest_ = 0;                        ///< macro-steps up to the next look
+  double unmasked_ = 0.0;               ///< err
+  double at_end_ = 0.0, within_ = 0.0;  ///< largest, as shares of what states are
+  double seen_for_ = 0.0;               ///< h of the macro-step that was looked at last
   std::vector<double> state_errors_, output_errors_;
   std::vector<double> seen_errors_;  ///< of states, of that macro-step
   std::vector<double> moved_;        ///< states, by the better solution, within that macro-step

@@ -233,9 +233,7 @@ void NodeBlock::io(Archive& archive) {
   archive.as("derivatives", [&] {
     archive.values(std::span(derivatives_, static_cast<std::size_t>(nodes_ * per_node())));
   });
-  if (!archive.reading()) return;
-  parameters_ = -1;
-  changed();
+  if (archive.reading()) forget();
 }
 
 }  // namespace concord

@@ -79,6 +79,11 @@ class NodeBlock {
 
   std::size_t fed_count() const { return fed_.size(); }
 
+  /// Nothing that was taken, interpolated or factorised is taken over.
+  void forget() {
+    parameters_ = taken_ = -1;
+    changed();
+  }
   /// Derivatives.
   void io(Archive& archive);
   int memory_version() const { return 2; }

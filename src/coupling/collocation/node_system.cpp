@@ -411,6 +411,12 @@ void NodeSystem::find_rounding(std::span<CarriedError> errors) const {
   }
 }
 
+void NodeSystem::forget() {
+  for (NodeBlock& block : blocks_) block.forget();
+  for (NodeBatch& batch : batches_) batch.forget_derivatives();
+  assembled_for_ = 0.0;
+}
+
 void NodeSystem::io(Archive& archive) {
   for (const std::size_t k : subsystems_.all()) {
     archive.within(k, [&] { CONCORD_MEMBERS(archive, blocks_[k]); });

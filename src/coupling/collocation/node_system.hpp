@@ -41,8 +41,8 @@ class NodeSystem {
   /// A macro-step begins where the subsystems stand; inputs that nothing moves are those of the
   /// point.
   void begin(const MacroStep& step, const CommunicationPoint& point);
-  /// Nothing that was assembled is taken over.
-  void forget() { assembled_for_ = 0.0; }
+  /// Derivatives and what was made of them, as in a system that is new.
+  void forget();
   /// The macro-step that another system has begun.
   void begin_as(const NodeSystem& other);
 

@@ -38,15 +38,10 @@ double StateErrorNorm::size(std::size_t i, double value) const {
 double StateErrorNorm::operator()(double h, const Errors& errors, std::span<const double> values,
                                   std::span<const double> noise) {
   norm_.begin(h);
-  shares_ = {};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double magnitude = std::abs(values[i]), size = this->size(i, values[i]);
     const double moved = errors.inside[i];
     const double inside = moved < size ? moved * (moved / size) : moved;
-    if (size > 0.0) {
-      shares_.end = std::max(shares_.end, std::abs(errors.end[i]) / size);
-      shares_.inside = std::max(shares_.inside, moved / size);
-    }
     norm_.add(i, std::max(std::abs(errors.end[i]), inside),
               ranges_ ? ranges_->range(i, values[i]) : magnitude, size, noise[i]);
   }

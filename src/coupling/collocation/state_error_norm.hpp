@@ -32,12 +32,6 @@ class StateErrorNorm {
   /// Of state i, which is `value` now.
   double size(std::size_t i, double value) const;
 
-  /// The largest of this rank, of the last macro-step, as shares of sizes.
-  struct Shares {
-    double end = 0.0, inside = 0.0;
-  };
-  const Shares& shares() const { return shares_; }
-
   void io(Archive& archive);
 
  private:
@@ -46,7 +40,6 @@ class StateErrorNorm {
   ErrorNorm norm_;
   std::optional<SignalRanges> ranges_;  ///< where errors are judged by them
   std::vector<double> largest_;         ///< magnitudes so far
-  Shares shares_;
 };
 
 }  // namespace concord

@@ -60,7 +60,7 @@ std::unique_ptr<Coupling> make_collocation(const Method& method, RankNetwork& su
 std::string described_sweeps(const Method& method) {
   std::ostringstream text;
   text << ", " << method.nodes.value_or(Method::usual_nodes) << " nodes"
-       << (method.chooses_nodes() ? " at first" : "") << ", rtol " << method.tolerance.relative
+       << (method.chooses_nodes() ? " or more" : "") << ", rtol " << method.tolerance.relative
        << ", at most " << method.max_it << " sweeps";
   return text.str();
 }
