@@ -9,7 +9,6 @@
 
 #include "cli/written_files.hpp"
 #include "concord/errors.hpp"
-#include "coupling/method.hpp"
 #include "modelfile/model_file.hpp"
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
@@ -108,8 +107,6 @@ ExactRuns exact_runs(const ModelFileCall& call, const std::string& command, cons
       options::has("cosim_accuracy") || options::has("cosim_step") || options::has("cosim_adapt");
   const auto ranks =
       static_cast<int>(whole_number(call.own, command, "ranks_per_run", 1).value_or(1));
-  // Runs that chose their nodes, each for itself, would differ by that as well.
-  if (!options::has("cosim_nodes")) options["cosim_nodes"] = std::to_string(Method::usual_nodes);
   std::vector<std::string> accuracies = {"1e-10", "1e-8", "1e-6"};
   if (said) accuracies = {""};
   ExactRuns result;

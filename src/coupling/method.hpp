@@ -72,10 +72,10 @@ struct Method {
   Predictor predictor = Predictor::missiles;
   Tolerance tolerance;  ///< eps_rel and eps_abs of the coupling
   int max_it = 50;      ///< m_max
-  /// Of a macro-step, where states and inputs are solved for at these; else chosen by the run where
-  /// it estimates errors, from the usual number on.
-  std::optional<int> nodes;
   static constexpr int least_nodes = 2, usual_nodes = 4, most_nodes = 6;
+  /// Of a macro-step, where states and inputs are solved for at these; none: chosen by the run
+  /// where it estimates errors, from the usual number on.
+  std::optional<int> nodes = usual_nodes;
   /// Explicit methods: evaluate outputs with direct feedthrough again with the new inputs, instead
   /// of keeping what the held inputs gave.
   bool consistent_outputs = false;

@@ -65,8 +65,7 @@ constexpr std::array of_method = {
 /// before `jfm`.
 constexpr std::array by_work = {"radau", "jfm", "missiles", "gauss_seidel", "jacobi"};
 constexpr std::array reasons_by_work = {
-    "order 7 to 11 by one pass over four to six nodes, also where stiff: no inputs are held, "
-    "nothing is "
+    "order 7 by one pass over four nodes, also where stiff: no inputs are held, nothing is "
     "repeated",
     "order 4, and stable across loops, with few integrations: what must repeat a macro-step can",
     "order 4 with one integration per macro-step, which nobody has to repeat",

@@ -231,16 +231,14 @@ Option<Settings> nodes_option() {
   return Option<Settings>{
       "cosim_nodes",
       "gauss and radau: nodes of a macro-step, k, at which states and inputs are solved for; order "
-      "2k or 2k - 1",
-      whole_number(Method::least_nodes, Method::most_nodes),
-      [](const Settings& s) {
-        return s.method.chooses_nodes()
-                   ? "by work"
-                   : std::to_string(s.method.nodes.value_or(Method::usual_nodes));
-      },
-      [](Settings& s, const std::optional<int>& given) { s.method.nodes = given; }}
-      .by_default(
-          "4; under -cosim_adapt predictor 4 to 6 by their work, where subsystems have no events")
+      "2k or 2k - 1; auto: under -cosim_adapt predictor 4 to 6 by their work, where subsystems "
+      "have "
+      "no events",
+      whole_number_or("auto", Method::least_nodes, Method::most_nodes),
+      [](const Settings& s) { return s.method.nodes ? std::to_string(*s.method.nodes) : "auto"; },
+      [](Settings& s, const std::optional<int>& given) {
+        if (given) s.method.nodes = *given == 0 ? std::nullopt : given;
+      }}
       .idle(has_no_nodes, "a choice of -cosim_type gauss and radau");
 }
 

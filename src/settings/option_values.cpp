@@ -16,6 +16,18 @@ Values<int> whole_number(int smallest, int largest) {
           [](int value) { return std::to_string(value); }};
 }
 
+Values<int> whole_number_or(const char* word, int smallest, int largest) {
+  const auto given = [=](const std::string& name) -> std::optional<int> {
+    if (options::text(name) == std::optional<std::string>(word)) return 0;
+    try {
+      return options::integer(name, smallest, largest);
+    } catch (const InputError& error) {
+      throw InputError(std::string(error.what()) + ", or " + word);
+    }
+  };
+  return {given, [=](int value) { return value == 0 ? word : std::to_string(value); }};
+}
+
 Values<double> number() { return {options::real, plain_number}; }
 
 Values<double> positive_number() { return {options::positive, plain_number}; }

@@ -20,6 +20,8 @@ struct Values {
 
 Values<bool> flag();
 Values<int> whole_number(int smallest, int largest);
+/// Or this word, which is 0.
+Values<int> whole_number_or(const char* word, int smallest, int largest);
 Values<double> number();
 Values<double> positive_number();
 Values<double> number_from(double smallest, double largest);

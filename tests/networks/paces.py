@@ -50,9 +50,7 @@ class Linear(PaceTest):
         for rate, accuracy in ((10, 1e-3), (10, 1e-8), (100, 1e-4), (100, 1e-6), (1000, 1e-5)):
             with self.subTest(rate=rate, accuracy=accuracy):
                 stop = 1.0 if rate == 1000 else 5.0
-                # With as many nodes: where one pace chooses more of them it has less to do than several.
-                runs = [self.auto(linear(rate, stop=stop), "-cosim_accuracy", accuracy, "-cosim_nodes", 4, *more)
-                        for more in ((), ("-cosim_paces", "one"))]
+                runs = [self.auto(linear(rate, stop=stop), "-cosim_accuracy", accuracy, *more) for more in ((), ("-cosim_paces", "one"))]
                 auto, one = runs
                 error = self.largest(auto.outputs.values, exact(rate, auto.time))
                 self.assertLess(error, accuracy)

@@ -261,6 +261,9 @@ def exact_undamped(t):
                            total_rate - rest_rate], axis=1)
 
 
+AUTO = ("-cosim_nodes", "auto")
+
+
 class Choice(InFolder, unittest.TestCase):
     """How many nodes there are, where the run chooses."""
 
@@ -279,7 +282,7 @@ class Choice(InFolder, unittest.TestCase):
         model = write_model(self.folder, "undamped", UNDAMPED)
         for accuracy, most in ((1e-6, 1.0), (1e-9, 0.7)):
             options = ("-cosim_type", "gauss", "-cosim_accuracy", accuracy)
-            chosen = self.work("chosen", model, exact_undamped, *options)
+            chosen = self.work("chosen", model, exact_undamped, *options, *AUTO)
             four = self.work("four", model, exact_undamped, *options, "-cosim_nodes", 4)
             self.assertLess(chosen[0], accuracy)
             self.assertEqual(four[1], 4.0)
@@ -291,7 +294,7 @@ class Choice(InFolder, unittest.TestCase):
         model = write_model(self.folder, "layers", LAYERS)
         for accuracy in (1e-4, 1e-6):
             whole, forgetful = (simulate(model, "-cosim_accuracy", accuracy, *more)
-                                for more in ((), ("-cosim_forget", 1)))
+                                for more in (AUTO, (*AUTO, "-cosim_forget", 1)))
             np.testing.assert_array_equal(forgetful.states.values, whole.states.values)
 
 
