@@ -1,5 +1,6 @@
 #include "coupling/problem/input_operator.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -8,6 +9,8 @@
 
 namespace concord {
 namespace {
+
+constexpr PetscInt elsewhere = -1;
 
 /// First row of every global input that is connected: rank after rank, in each rank's own order.
 std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
@@ -94,7 +97,7 @@ void InputOperator::preallocate(const RankNetwork& subsystems, const SubsystemGa
   });
   petsc(VecAssemblyBegin(counts));
   petsc(VecAssemblyEnd(counts));
-  std::vector<PetscInt> here, elsewhere;
+  std::vector<PetscInt> here, others;
   const Network& network = subsystems.network();
   const int rank = rank_in(subsystems.comm());
   const ReadEntries count(counts);
@@ -108,35 +111,72 @@ void InputOperator::preallocate(const RankNetwork& subsystems, const SubsystemGa
       for (int part = 0; part < parts_; ++part) {
         const auto entries = static_cast<PetscInt>(count[here.size()]);
         here.push_back(own ? entries + 1 : 1);
-        elsewhere.push_back(own ? 0 : entries);
+        others.push_back(own ? 0 : entries);
       }
     }
   }
-  petsc(MatXAIJSetPreallocation(matrix_, 1, here.data(), elsewhere.data(), nullptr, nullptr));
+  petsc(MatXAIJSetPreallocation(matrix_, 1, here.data(), others.data(), nullptr, nullptr));
   petsc(MatCreateVecs(matrix_, inverse_scale_.out(), nullptr));
   petsc(MatGetOwnershipRange(matrix_, &first_row_, nullptr));
 }
 
-/// Of I - P K; those of one entry add up.
-void InputOperator::write_values(const SubsystemGains& gains) {
-  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row)
-    petsc(MatSetValue(matrix_, row, row, 1.0, ADD_VALUES));
-  std::vector<PetscInt> entries;
-  std::vector<double> values;
+/// `use(row, column, value)` of I - P K; those of one entry add up.
+template <class Use>
+void InputOperator::for_values(const SubsystemGains& gains, const Use& use) const {
+  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row) use(row, row, 1.0);
   for_rows([&](PetscInt row, double factor, const Source& source, std::size_t from) {
-    const PetscInt column_0 =
+    const PetscInt first =
         first_row_ + static_cast<PetscInt>(gains.first_input(source.subsystem)) * parts_;
-    entries.clear();
-    values.clear();
     gains.for_row(source.subsystem, from, [&](std::size_t column, double gain) {
-      entries.push_back(column_0 + static_cast<PetscInt>(column));
-      values.push_back(-factor * gain);
+      use(row, first + static_cast<PetscInt>(column), -factor * gain);
     });
-    petsc(MatSetValues(matrix_, 1, &row, static_cast<PetscInt>(entries.size()), entries.data(),
-                       values.data(), ADD_VALUES));
   });
+}
+
+/// The block of own rows and columns.
+Mat InputOperator::own_block() const {
+  Mat block = matrix_;
+  PetscBool distributed = PETSC_FALSE;
+  petsc(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(block), MATMPIAIJ, &distributed));
+  if (distributed == PETSC_TRUE) petsc(MatMPIAIJGetSeqAIJ(block, &block, nullptr, nullptr));
+  return block;
+}
+
+/// Where values stand in the own block, which PETSc would search for each of them each time.
+void InputOperator::find_places(const SubsystemGains& gains) {
+  PetscInt n = 0;
+  const PetscInt *rows = nullptr, *columns = nullptr;
+  PetscBool done = PETSC_FALSE;
+  const Mat block = own_block();
+  petsc(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
+  for_values(gains, [&](PetscInt row, PetscInt column, double) {
+    const PetscInt r = row - first_row_, c = column - first_row_;
+    const bool own = r >= 0 && r < own_rows_ && c >= 0 && c < own_rows_;
+    places_.push_back(
+        own ? static_cast<PetscInt>(std::lower_bound(columns + rows[r], columns + rows[r + 1], c) -
+                                    columns)
+            : elsewhere);
+  });
+  petsc(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
+}
+
+void InputOperator::write_values(const SubsystemGains& gains) {
+  const bool known = !places_.empty();
+  double* entries = nullptr;
+  const Mat block = own_block();
+  if (known) petsc(MatSeqAIJGetArray(block, &entries));
+  auto place = places_.begin();
+  for_values(gains, [&](PetscInt row, PetscInt column, double value) {
+    const PetscInt at = known ? *place++ : elsewhere;
+    if (at != elsewhere)
+      entries[at] += value;
+    else
+      petsc(MatSetValue(matrix_, row, column, value, ADD_VALUES));
+  });
+  if (known) petsc(MatSeqAIJRestoreArray(block, &entries));
   petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
   petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
+  if (!known) find_places(gains);
 }
 
 void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
@@ -145,6 +185,7 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
   petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));
+  has_factors_ = false;
   ++contents_;
 }
 
@@ -152,10 +193,8 @@ void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Ve
 /// KSPSolve's look at its options costs ten times a small interface's substitution.
 bool InputOperator::solve(Vec right_side, Vec unknown) {
   if (direct_ && std::exchange(set_up_, true)) {
-    if (std::exchange(factorized_, contents_) != contents_ && !set_up(solver_, matrix_, matrix_)) {
-      factorized_ = 0;
-      return false;
-    }
+    has_factors_ = has_factors_ || set_up(solver_, matrix_, matrix_);
+    if (!has_factors_) return false;
     PC pc = nullptr;
     PCFailedReason failed = PC_NOERROR;
     petsc(KSPGetPC(solver_, &pc));

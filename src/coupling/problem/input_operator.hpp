@@ -59,6 +59,10 @@ class InputOperator {
   template <class Use>
   void for_rows(const Use& use) const;
   void preallocate(const RankNetwork& subsystems, const SubsystemGains& layout);
+  template <class Use>
+  void for_values(const SubsystemGains& gains, const Use& use) const;
+  Mat own_block() const;
+  void find_places(const SubsystemGains& gains);
   void write_values(const SubsystemGains& gains);
 
   int parts_;
@@ -66,13 +70,13 @@ class InputOperator {
   std::vector<Source> sources_;
   std::vector<Target> targets_;
   MatHandle matrix_;
+  std::vector<PetscInt> places_;  ///< of values in the entries of own rows and columns
   VecHandle inverse_scale_;
   std::optional<SolverOptions> options_;
   KspHandle solver_;
   bool direct_ = false;  ///< and nobody watches it
-  bool set_up_ = false;
+  bool set_up_ = false, has_factors_ = false;
   std::int64_t contents_ = 0;
-  std::int64_t factorized_ = 0;  ///< contents that there are factors of
 };
 
 }  // namespace concord
