@@ -235,6 +235,32 @@ constraints: [{unknown: force, equation: ca.p - cb.p, feeds: {ca.l: 1, cb.l: 1}}
             self.assertLess(np.max(np.abs(value - values[2])), 1e-3 * np.ptp(values[2]))
 
 
+class OnceAtAnInstant(ModelTest):
+    """Who is told by an event of other slopes alone keeps its values. Those found anew were beyond what they were by
+    what the coupling had left of its inputs, on the other side of a threshold, and conditions acted twice."""
+    MODEL = """
+experiment: {{start: 0, stop: 8}}
+subsystems:
+  osc: {{equations: {{inputs: {{u: 0}}, states: {{x: -0.816, v: 0}}, derivatives: {{x: v, v: "-7.6*x - 0.1*v - 1.2*u"}},
+                    outputs: {{x: x}}}}}}
+  gain: {{equations: {{inputs: {{u: 0}}, states: {{x: 0.4}}, derivatives: {{x: 3*(u - x)}},
+                     outputs: {{x: x, z: "0.6*{curve}"}}}}}}
+  reset: {{equations: {{inputs: {{z: 0, x: 0}}, states: {{c: 0, s: -0.6}},
+                      derivatives: {{c: "0.7 + 0.3*tanh(0.5*z)", s: "-0.6*s - 0.5*x"}}, outputs: {{c: c, s: s}},
+                      when: [{{condition: "z > {threshold}", set: {{c: "-0.2*c"}}}}]}}}}
+connections: [reset.c -> osc.u, gain.z -> reset.z, reset.s -> gain.u, osc.x -> reset.x]
+"""
+
+    def test_events_are_apart(self):
+        for curve, threshold, count in (("u", -0.06, 5), ("u", 0.08, 6), ("abs(u)", 0.16, 8), ("sin(u)", 0.1, 4)):
+            for kind in ("jfm", "gauss"):
+                with self.subTest(curve=curve, threshold=threshold, kind=kind):
+                    model = self.model(self.MODEL.format(curve=curve, threshold=threshold))
+                    instants = simulate(model, "-cosim_type", kind).event_times
+                    self.assertEqual(len(instants), count)
+                    self.assertGreater(np.min(np.diff(instants)), 1e-3)
+
+
 class Singular(ModelTest):
     """A matrix that has no factors is a macro-step that fails, on every rank."""
     MODEL = """

@@ -10,19 +10,20 @@ TouchedEvaluation::TouchedEvaluation(RankNetwork& subsystems, const Communicatio
       inputs_(point.inputs),
       outputs_(point.outputs) {}
 
+bool TouchedEvaluation::reached_by_values(std::size_t k, std::span<const Sample> inputs) const {
+  if (subsystems_.touched().contains_values(k)) return true;
+  const IndexRange in = subsystems_.inputs_of(k);
+  for (std::size_t i = in.first; i < in.last; ++i)
+    if (inputs[i].value != inputs_[i].value) return true;
+  return false;
+}
+
 /// Slopes and curvatures of inputs matter to those alone whose outputs depend on them directly: u'
 /// is in their y', u'' in their y''. But u' is in every y''.
-bool TouchedEvaluation::reached(std::size_t k, std::span<const Sample> inputs,
-                                Wanted wanted) const {
-  if (subsystems_.touched().contains(k)) {
-    return true;
-  }
+bool TouchedEvaluation::reached_by_slopes(std::size_t k, std::span<const Sample> inputs,
+                                          Wanted wanted) const {
+  if (subsystems_.touched().contains(k)) return true;
   const IndexRange in = subsystems_.inputs_of(k);
-  for (std::size_t i = in.first; i < in.last; ++i) {
-    if (inputs[i].value != inputs_[i].value) {
-      return true;
-    }
-  }
   const auto& direct = subsystems_.own(k).description().feedthrough;
   const auto moves = [&](std::size_t i) { return inputs[i].derivative != inputs_[i].derivative; };
   const auto bends = [&](std::size_t i) { return inputs[i].curvature != inputs_[i].curvature; };
@@ -46,16 +47,33 @@ bool TouchedEvaluation::reached(std::size_t k, std::span<const Sample> inputs,
   return any;
 }
 
+/// Of values, slopes and curvatures those that are not wanted are as they were: who is asked for
+/// slopes in a stage before that of its inputs' does not see them come to nothing.
+void TouchedEvaluation::keep_others(std::size_t k, Wanted wanted, std::span<Sample> outputs) const {
+  const bool values = subsystems_.touched().contains_values(k);
+  const IndexRange out = subsystems_.outputs_of(k);
+  for (std::size_t o = out.first; o < out.last; ++o) {
+    if (!values) outputs[o].value = outputs_[o].value;
+    if (wanted < Wanted::values_and_derivatives) outputs[o].derivative = outputs_[o].derivative;
+    if (wanted < Wanted::up_to_curvatures) outputs[o].curvature = outputs_[o].curvature;
+  }
+}
+
 Outcome TouchedEvaluation::outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                                    std::span<Sample> outputs) {
-  if (reached(k, inputs, wanted)) {
+  if (reached_by_values(k, inputs)) {
     subsystems_.touched().add(k);
-    return CommunicationPointEvaluation::outputs(k, inputs, wanted, outputs);
+  } else if (reached_by_slopes(k, inputs, wanted)) {
+    subsystems_.touched().add_slopes(k);
+  } else {
+    const IndexRange out = subsystems_.outputs_of(k);
+    std::copy_n(outputs_.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
+                outputs.begin() + static_cast<std::ptrdiff_t>(out.first));
+    return Outcome::ok;
   }
-  const IndexRange out = subsystems_.outputs_of(k);
-  std::copy_n(outputs_.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
-              outputs.begin() + static_cast<std::ptrdiff_t>(out.first));
-  return Outcome::ok;
+  const Outcome outcome = CommunicationPointEvaluation::outputs(k, inputs, wanted, outputs);
+  keep_others(k, wanted, outputs);
+  return outcome;
 }
 
 }  // namespace concord

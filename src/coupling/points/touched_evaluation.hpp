@@ -7,8 +7,10 @@
 namespace concord {
 
 /// At a communication point where something has happened: whom it has not reached keeps the outputs
-/// that it has there (methods 14.4). Who is evaluated all the same, as its inputs have changed, is
-/// touched from then on.
+/// that it has there (methods 14.4), and whom it has reached by slopes keeps their values.
+/// Evaluated anew they would differ by what the coupling has left of its inputs, far more than
+/// instants are exact to, and conditions on them become true and false once more. Who is evaluated
+/// all the same is touched from then on.
 class TouchedEvaluation final : public CommunicationPointEvaluation {
  public:
   /// The outputs, with what is wanted of them, are those of the macro-step that ended at the point,
@@ -19,7 +21,9 @@ class TouchedEvaluation final : public CommunicationPointEvaluation {
                   std::span<Sample> outputs) override;
 
  private:
-  bool reached(std::size_t k, std::span<const Sample> inputs, Wanted wanted) const;
+  bool reached_by_values(std::size_t k, std::span<const Sample> inputs) const;
+  bool reached_by_slopes(std::size_t k, std::span<const Sample> inputs, Wanted wanted) const;
+  void keep_others(std::size_t k, Wanted wanted, std::span<Sample> outputs) const;
 
   RankNetwork& subsystems_;
   std::vector<Sample> inputs_, outputs_;  ///< as they were
