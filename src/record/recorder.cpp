@@ -285,7 +285,8 @@ void Recorder::step_accepted(const StepReport& report) {
   const ResultsRow accepted = row(*report.point, report.states);
   const bool event = record_events(report, accepted);
   ++since_row_;
-  if (grid_.given() ? grid_.has(report.step.end) : event || since_row_ >= every_) {
+  if (grid_.given() ? grid_.reaches(report.step.begin, report.step.end)
+                    : event || since_row_ >= every_) {
     write(accepted);
   } else {
     kept_.keep(accepted);

@@ -57,7 +57,10 @@ double OutputGrid::next(double t) const {
   return start_ + k * interval_;
 }
 
-bool OutputGrid::has(double t) const { return given() && same(next(t - 2.0 * rounding_), t); }
+bool OutputGrid::reaches(double begin, double end) const {
+  const double there = next(end - 2.0 * rounding_);
+  return same(there, end) && !same(there, begin);
+}
 
 std::vector<double> read_output_times(const std::string& path) {
   std::istringstream lines(read_text_file(path, "a file of times"));

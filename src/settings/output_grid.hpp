@@ -26,8 +26,8 @@ class OutputGrid {
 
   /// The first time behind t that is not the same; infinity without one.
   double next(double t) const;
-  /// Whether t is one of the times.
-  bool has(double t) const;
+  /// Whether what leads from begin to end comes to one of the times there.
+  bool reaches(double begin, double end) const;
   bool same(double a, double b) const;
 
  private:

@@ -261,6 +261,28 @@ connections: [reset.c -> osc.u, gain.z -> reset.z, reset.s -> gain.u, osc.x -> r
                     self.assertGreater(np.min(np.diff(instants)), 1e-3)
 
 
+class KinksInLoops(ModelTest):
+    """Slopes in an algebraic loop are found by matrices of before a kink, and by those behind it, from any guess."""
+    MODEL = """
+experiment: {{start: 0, stop: 8}}
+subsystems:
+  a: {{equations: {{inputs: {{u: 0}}, states: {{x: 0}}, derivatives: {{x: u - x}}, outputs: {{y: "0.4*abs(u) + x - 0.2"}}}}}}
+  b: {{equations: {{inputs: {{y: 0}}, outputs: {{u: "sin(t) - 0.7*{y}"}}}}}}
+connections: [a.y -> b.y, b.u -> a.u]
+"""
+
+    def test_against_one_system(self):
+        for y, count in (("y", 2), ("max(y, 0)", 5)):
+            model = self.model(self.MODEL.format(y=y))
+            rows = ("-cosim_output_interval", 0.0317)
+            exact = simulate(model, "-cosim_type", "monolithic", "-cosim_accuracy", 1e-9, *rows)
+            for kind in ("jfm", "missiles", "gauss", "radau"):
+                with self.subTest(y=y, kind=kind):
+                    found = simulate(model, "-cosim_type", kind, *rows)
+                    self.assertEqual(len(found.event_times), count)
+                    self.assertLess(np.max(np.abs(found.outputs["a.y"] - exact.outputs["a.y"])), 2e-5)
+
+
 class Singular(ModelTest):
     """A matrix that has no factors is a macro-step that fails, on every rank."""
     MODEL = """

@@ -39,7 +39,7 @@ bool LoopSlopes::solve(double Sample::*part) {
       return false;
     }
     renewed = renewed || stopped;
-    before = worst;
+    before = stopped ? std::numeric_limits<double>::infinity() : worst;
   }
   return false;
 }
