@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -94,6 +95,14 @@ class EventModel : public OdeModel {
   virtual void discrete_slopes(double /*t*/, std::span<const double> /*x*/,
                                std::span<const double> /*u*/, std::span<const double> /*discrete*/,
                                std::span<double> /*f*/, std::span<double> /*g*/) {}
+
+  /// Derivatives of the indicators' values along them.
+  virtual void discrete_indicator_slopes(double /*t*/, std::span<const double> /*x*/,
+                                         std::span<const double> /*u*/,
+                                         std::span<const double> /*discrete*/,
+                                         std::span<double> slopes) {
+    std::ranges::fill(slopes, 0.0);
+  }
 
   /// What events have changed.
   virtual void pass_events(Archive& archive) = 0;

@@ -45,10 +45,11 @@ class TellsGrazes {
   /// which conditions hardly touched on the way, or hardly did not.
   virtual std::vector<Graze> grazes(std::span<const Sample> inputs) = 0;
 
-  /// Before anything happens where it stands, with these inputs: what its states and inputs are
-  /// wrong by there. Returns what the instant is wrong by, s, if it was found: of the calculated
-  /// one less the true one, at first order; else 0.
-  virtual double take_errors(std::span<const Sample> inputs, const Motion& errors) = 0;
+  /// Before anything happens where it stands, with these inputs: what its states, inputs and
+  /// discrete variables are wrong by there. Returns what the instant is wrong by, s, if it was
+  /// found: of the calculated one less the true one, at first order; else 0.
+  virtual double take_errors(std::span<const Sample> inputs, const Motion& errors,
+                             std::span<const double> discrete) = 0;
 
   /// What has been set where it stands, pass by pass.
   virtual std::span<const Jump> jumps() const = 0;

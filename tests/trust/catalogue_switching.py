@@ -79,6 +79,32 @@ def sampled_cart(rng, number):
                 lambda t, x, d: (x, (float(-2.5 * k * k * x[0] - 2.2 * k * x[1]),)))]))
 
 
+@case("sampled", 2)
+def pulse_width(rng, number):
+    """A converter whose pulses end where a sampled controller has said: errors of what is held move instants, and
+    grow where the loop does."""
+    period, gain = 1e-4, (0.1, 0.05)[number] * uniform(rng, 0.95, 1.05)
+    slow, load, stop = uniform(rng, 1.5e-3, 2.5e-3), uniform(rng, 0.15, 0.2), 200 * period
+    model = text(stop, {
+        "pulse": "equations: {inputs: {v: 0}, discrete: {on: 1, d: 0.5, i: 0, last: 0}, when: ["
+                 f"{{every: {period}, set: {{on: 1, last: t, d: 'min(0.9, max(0.05, {gain}*(5 - v) + pre(i)))', "
+                 f"i: 'pre(i) + {slow}*(5 - v)'}}}}, {{condition: t - last > {period}*d, set: {{on: 0}}}}], "
+                 "outputs: {on: on}}",
+        "coil": "equations: {inputs: {on: 1, v: 0}, states: {i: 0}, derivatives: {i: (12*on - v - 0.05*i)/1e-4}, "
+                "outputs: {i: i}}",
+        "cap": f"equations: {{inputs: {{i: 0}}, states: {{v: 0}}, derivatives: {{v: (i - {load}*v)/2e-4}}, "
+               "outputs: {v: v}}"},
+        ["pulse.on -> coil.on", "cap.v -> coil.v", "coil.i -> cap.i", "cap.v -> pulse.v"])
+
+    def tick(t, x, d):
+        return x, (1.0, min(0.9, max(0.05, gain * (5 - x[1]) + d[2])), d[2] + slow * (5 - x[1]), t)
+    return Case(model, lambda: Hybrid(
+        lambda t, x, d: [(12 * d[0] - x[1] - 0.05 * x[0]) / 1e-4, (x[0] - load * x[1]) / 2e-4],
+        lambda t, x, d: [d[0], x[0], x[1]], [0, 0], stop, ["pulse.on", "coil.i", "cap.v"], d0=(1.0, 0.5, 0.0, 0.0),
+        guards=[(lambda t, x, d: t - d[3] - period * d[1], lambda t, x, d: (x, (0.0, *d[1:])))],
+        ticks=[(_ticks(period, stop), tick)]))
+
+
 def _relay(state, low, high, heat):
     """Guards of a thermostat on a state: its heat is the discrete value of this number."""
     def switched(d, value):

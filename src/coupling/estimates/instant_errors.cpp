@@ -29,8 +29,12 @@ double ErrorPropagation::take_errors(std::size_t k, std::span<const Sample> inpu
   const std::vector<double> of_inputs = input_errors(k);
   const std::span<const double> of_states(part.x().data(),
                                           static_cast<std::size_t>(part.x().size()));
+  const std::span<const double> of_discrete(part.discrete.data(),
+                                            static_cast<std::size_t>(part.discrete.size()));
   double result = 0.0;
-  subsystems_.asking(k, [&] { result = part.teller->take_errors(inputs, {of_states, of_inputs}); });
+  subsystems_.asking(k, [&] {
+    result = part.teller->take_errors(inputs, {of_states, of_inputs}, of_discrete);
+  });
   if (!std::isfinite(result)) return 0.0;
   return consistent_ ? std::clamp(result, -h, h) : result;
 }

@@ -194,6 +194,14 @@ void NetworkEquations::discrete_slopes(double t, std::span<const double> x,
   if (derivatives_.take(point_, inputs_)) derivatives_.add_inputs(derivatives_.by_outputs(g), f, g);
 }
 
+void NetworkEquations::discrete_indicator_slopes(double t, std::span<const double> x,
+                                                 std::span<const double> u,
+                                                 std::span<const double> discrete,
+                                                 std::span<double> slopes) {
+  eliminate_inputs(t, x, u);
+  events_.discrete_indicator_slopes(discrete, slopes);
+}
+
 void NetworkEquations::take_inputs(std::span<const Sample> inputs) {
   std::copy(inputs.begin(), inputs.end(), inputs_.begin());
 }

@@ -60,6 +60,9 @@ class NetworkEquations : public EventModel {
   void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> discrete, std::span<double> f,
                        std::span<double> g) override;
+  void discrete_indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                 std::span<const double> discrete,
+                                 std::span<double> slopes) override;
   /// The subsystems' own, which pass it on themselves.
   void pass_events(Archive& /*archive*/) override {}
   void take_over(Archive& /*archive*/) override {}

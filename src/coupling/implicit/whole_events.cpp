@@ -103,6 +103,16 @@ void WholeEvents::discrete_slopes(std::span<const double> discrete, std::span<do
   }
 }
 
+void WholeEvents::discrete_indicator_slopes(std::span<const double> discrete,
+                                            std::span<double> slopes) {
+  for (const Own& own : own_) {
+    own.model->discrete_indicator_slopes(
+        point_.time(), point_.states_of(own.subsystem), point_.inputs_of(own.subsystem),
+        discrete.subspan(own.first_discrete, own.model->discrete_count()),
+        slopes.subspan(own.first, own.model->indicator_count()));
+  }
+}
+
 void WholeEvents::begin_instant() {
   for (Own& own : own_) own.model->begin_instant();
 }

@@ -22,6 +22,8 @@ class WholeEvents {
   std::size_t discrete_count() const { return discrete_count_; }
   /// What changes of these make of f and g where inputs stay as they are.
   void discrete_slopes(std::span<const double> discrete, std::span<double> f, std::span<double> g);
+  /// And of indicators.
+  void discrete_indicator_slopes(std::span<const double> discrete, std::span<double> slopes);
   void begin_instant();
   void forget_jumps();
   std::size_t indicator_count() const { return indicator_count_; }

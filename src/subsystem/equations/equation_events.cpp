@@ -130,10 +130,26 @@ void EquationEvents::find_slopes(double t, std::span<const double> x, std::span<
                                  const Motion& motion, std::span<double> slopes) {
   move_to(lists_.sides, t, x, u);
   move_sides(1.0, motion);
+  put_slopes(slopes);
+}
+
+/// Those of sides.
+void EquationEvents::put_slopes(std::span<double> slopes) const {
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const std::size_t left = 2 * watched_[i].relation;
     slopes[i] = sign_of(watched_[i]) * (side_slopes_[left + 1] - side_slopes_[left]);
   }
+}
+
+void EquationEvents::discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                     std::span<const double> discrete, std::span<double> slopes) {
+  move_to(lists_.sides, t, x, u);
+  std::ranges::fill(direction_, 0.0);
+  const auto held = direction_.begin() + static_cast<std::ptrdiff_t>(places_.moving());
+  std::ranges::copy(discrete, held);
+  lists_.sides.slopes(direction_, side_slopes_);
+  std::fill_n(held, discrete.size(), 0.0);
+  put_slopes(slopes);
 }
 
 void EquationEvents::find_doubts(const Motion& errors) {

@@ -38,6 +38,9 @@ class EquationEvents {
                   std::span<Indicator> z);
   void indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
                         const Motion& motion, std::span<double> slopes);
+  /// Of indicators, along discrete variables.
+  void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
+                       std::span<const double> discrete, std::span<double> slopes);
   bool is_decisive(std::size_t i, bool beyond, double t, std::span<const double> x,
                    std::span<const double> u);
   const std::string& text_of(std::size_t i) const { return relations_[watched_[i].relation].text; }
@@ -108,6 +111,7 @@ class EquationEvents {
   double sign_of(const Watched& watched) const;
   Indicator indicator(std::size_t i) const;
   void move_sides(double dt, const Motion& motion);
+  void put_slopes(std::span<double> slopes) const;
   void find_slopes(double t, std::span<const double> x, std::span<const double> u,
                    const Motion& motion, std::span<double> slopes);
   void find_doubts(const Motion& errors);

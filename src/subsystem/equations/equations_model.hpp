@@ -87,6 +87,11 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   void discrete_slopes(double t, std::span<const double> x, std::span<const double> u,
                        std::span<const double> discrete, std::span<double> f,
                        std::span<double> g) override;
+  void discrete_indicator_slopes(double t, std::span<const double> x, std::span<const double> u,
+                                 std::span<const double> discrete,
+                                 std::span<double> slopes) override {
+    events_->discrete_slopes(t, x, u, discrete, slopes);
+  }
   void pass_events(Archive& archive) override;
   void take_over(Archive& archive) override;
 

@@ -129,20 +129,22 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
 }
 
 double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
-                              std::span<const Sample> inputs, const Motion& errors) {
+                              std::span<const Sample> inputs, const Motion& errors,
+                              std::span<const double> discrete) {
   errors_.t = t;
   errors_.states.assign(errors.dxdt.begin(), errors.dxdt.end());
   errors_.inputs.assign(errors.dudt.begin(), errors.dudt.end());
   model_.begin_instant();
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
-  const auto find = [&](double) { error = instant_error(t, t - begin, x); };
+  const auto find = [&](double) { error = instant_error(t, t - begin, x, discrete); };
   return take(t, x, inputs) && checked_.attempt(t, find) ? error : 0.0;
 }
 
 /// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast
 /// it falls.
-double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
+double OdeEvents::instant_error(double t, double h, std::span<const double> x,
+                                std::span<const double> discrete) {
   model_.indicators(t, x, u_, z_);
   model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
   std::vector<std::size_t> falling;
@@ -154,12 +156,14 @@ double OdeEvents::instant_error(double t, double h, std::span<const double> x) {
     if (here || late) falling.push_back(i);
   }
   if (falling.empty()) return 0.0;
-  std::vector<double> wrong(z_.size()), by_time(z_.size()), none_x(x.size()), none_u(u_.size());
+  std::vector<double> wrong(z_.size()), by_time(z_.size()), by_discrete(z_.size());
+  const std::vector<double> none_x(x.size()), none_u(u_.size());
   model_.indicator_slopes(t, x, u_, {errors_.states, errors_.inputs}, wrong);
   model_.indicator_slopes(t, x, u_, {none_x, none_u}, by_time);
+  model_.discrete_indicator_slopes(t, x, u_, discrete, by_discrete);
   double largest = 0.0;
   for (const std::size_t i : falling) {
-    const double error = (z_[i].value - (wrong[i] - by_time[i])) / slopes_[i];
+    const double error = (z_[i].value - (wrong[i] - by_time[i] + by_discrete[i])) / slopes_[i];
     if (std::abs(error) > std::abs(largest)) largest = error;
   }
   return largest;

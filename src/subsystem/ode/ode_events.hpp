@@ -47,7 +47,8 @@ class OdeEvents {
 
   /// As TellsGrazes, at t, where the way from `begin` has ended and something may happen.
   double take_errors(double begin, double t, std::span<const double> x,
-                     std::span<const Sample> inputs, const Motion& errors);
+                     std::span<const Sample> inputs, const Motion& errors,
+                     std::span<const double> discrete);
 
   /// As TellsGrazes, at t.
   bool pass_discrete(double t, std::span<const double> x, std::span<const Sample> inputs,
@@ -70,7 +71,8 @@ class OdeEvents {
                    std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
-  double instant_error(double t, double h, std::span<const double> x);
+  double instant_error(double t, double h, std::span<const double> x,
+                       std::span<const double> discrete);
   bool shown_late(std::size_t indicator) const;
   double last_known(std::size_t indicator, double begin, double t) const;
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);

@@ -86,8 +86,10 @@ class OdeSubsystem final : public Subsystem,
                                      tolerances * settings_.tolerance.relative)
                    : std::vector<Graze>();
   }
-  double take_errors(std::span<const Sample> inputs, const Motion& errors) override {
-    return events_ ? events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors) : 0.0;
+  double take_errors(std::span<const Sample> inputs, const Motion& errors,
+                     std::span<const double> discrete) override {
+    return events_ ? events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors, discrete)
+                   : 0.0;
   }
   std::span<const Jump> jumps() const override {
     return events_ ? events_->model().jumps(now_.t) : std::span<const Jump>();
