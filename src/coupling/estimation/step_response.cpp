@@ -22,18 +22,38 @@ double power_between(double row, double column) {
   return std::isfinite(exponent) ? std::ldexp(1.0, 4 * static_cast<int>(exponent)) : 1.0;
 }
 
-/// Where nothing drives a state it needs no other unit than one in which it moves others by little.
-double driving(double row) { return row > 0.0 ? row : 1.0; }
+/// Of each state whether an input drives it, or a state that one drives; of |A, B|.
+std::vector<bool> driven_states(const Eigen::MatrixXd& magnitudes) {
+  const Eigen::Index n = magnitudes.rows();
+  std::vector<bool> driven(static_cast<std::size_t>(n));
+  std::vector<Eigen::Index> drivers;
+  for (Eigen::Index input = n; input < magnitudes.cols(); ++input) drivers.push_back(input);
+  while (!drivers.empty()) {
+    const Eigen::Index driver = drivers.back();
+    drivers.pop_back();
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto state = static_cast<std::size_t>(i);
+      if (driven[state] || !(magnitudes(i, driver) > 0.0)) continue;
+      driven[state] = true;
+      drivers.push_back(i);
+    }
+  }
+  return driven;
+}
 
 /// One pass over h |A, B| without A's diagonal: inputs get units in which the strongest effect of
-/// each is one. False where nothing has changed.
-bool balance_once(Eigen::MatrixXd& magnitudes, Eigen::VectorXd& units) {
+/// each is one. States that nothing drives need no other ones than those in which they move others
+/// by little: of such that move each other, however small h is, none would be small enough. False
+/// where nothing has changed.
+bool balance_once(const std::vector<bool>& driven, Eigen::MatrixXd& magnitudes,
+                  Eigen::VectorXd& units) {
   const Eigen::Index n = magnitudes.rows();
   bool changed = false;
   for (Eigen::Index i = 0; i < units.size(); ++i) {
     const double column = magnitudes.col(i).maxCoeff();
+    const bool is_driven = i < n && driven[static_cast<std::size_t>(i)];
     const double factor =
-        i < n ? power_between(driving(magnitudes.row(i).maxCoeff()), std::max(column, 1.0))
+        i < n ? power_between(is_driven ? magnitudes.row(i).maxCoeff() : 1.0, std::max(column, 1.0))
               : power_between(1.0, column);
     if (factor == 1.0) continue;
     units[i] *= factor;
@@ -53,8 +73,10 @@ Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd&
   magnitudes.leftCols(n) = h * a.cwiseAbs();
   magnitudes.rightCols(b.cols()) = h * b.cwiseAbs();
   magnitudes.diagonal().setZero();
+  const std::vector<bool> driven = driven_states(magnitudes);
   Eigen::VectorXd units = Eigen::VectorXd::Ones(magnitudes.cols());
-  for (int pass = 0; pass < most_passes && balance_once(magnitudes, units); ++pass) continue;
+  for (int pass = 0; pass < most_passes && balance_once(driven, magnitudes, units); ++pass)
+    continue;
   return units.head(n);
 }
 

@@ -139,6 +139,23 @@ TEST(StepResponse, UnitsFollowFromDrivesAndDontMatterAlone) {
             VectorXd::Ones(2));
 }
 
+/// Nothing drives a satellite: its states move each other, by as little as h is small.
+TEST(StepResponse, StatesThatOnlyMoveEachOther) {
+  MatrixXd a(2, 2);
+  a << 0.0, 1.0, -4.0, 0.0;
+  for (const double h : {1e-2, 1e-8, 1e-14, 1e-40}) {
+    EXPECT_EQ(balancing_units(a, MatrixXd::Zero(2, 1), h), VectorXd::Ones(2)) << h;
+    StepResponse step(Response::expm, 3);
+    step.prepare(a, MatrixXd::Zero(2, 1), h, {{0.3, -1.0, 0.5, 2.0}, {}});
+    VectorXd x;
+    step.free(VectorXd::Ones(2), VectorXd::Zero(2), VectorXd::Zero(1), {}, x);
+    EXPECT_NEAR(x[0] / h, std::sin(2 * h) / (2 * h) + 0.5 * h, 1e-4 * h + 1e-15);
+    EXPECT_NEAR(x[1] / h, 1.0 - 2.0 * h, 2.0 * h * h + 1e-15);
+  }
+  a *= 1e3;  // beyond what they move each other by within h
+  EXPECT_NE(balancing_units(a, MatrixXd::Zero(2, 1), 1.0), VectorXd::Ones(2));
+}
+
 TEST(StepResponse, WithoutStatesOrInputs) {
   EXPECT_EQ(balancing_units(MatrixXd(0, 0), MatrixXd(0, 2), 0.1).size(), 0);
   EXPECT_EQ(balancing_units(MatrixXd::Ones(2, 2), MatrixXd(2, 0), 0.1), VectorXd::Ones(2));
