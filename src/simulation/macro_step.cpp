@@ -217,17 +217,18 @@ bool MacroStepper::locates_event(const MacroStep& step) {
 
 /// A hundredth of the time in which the fastest output of those that the new start reaches becomes
 /// another (Hairer, Norsett and Wanner, Solving ODEs I, II.4, without their second derivative),
-/// where slopes tell it and a step that is too large can be taken back; else `unknown`. What is 0
-/// tells nothing. Collective.
+/// where slopes tell it and a step that is too large can be taken back; else `unknown`. That is by
+/// the outputs' sizes: a relay switches where what it reads is 0. What has always been 0 tells
+/// nothing. Collective.
 double MacroStepper::beginning(double unknown) const {
   constexpr double fraction = 0.01;
   double shortest = std::numeric_limits<double>::infinity();
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange out = subsystems_.outputs_of(k);
     for (std::size_t o = out.first; subsystems_.touched().contains(k) && o < out.last; ++o) {
-      const Sample& output = point_.outputs[o];
-      if (output.value != 0.0 && output.derivative != 0.0) {
-        shortest = std::min(shortest, std::abs(output.value / output.derivative));
+      const double slope = std::abs(point_.outputs[o].derivative);
+      if (slope > 0.0 && !subsystems_.output_sizes().only_expected(o)) {
+        shortest = std::min(shortest, subsystems_.output_sizes()[o] / slope);
       }
     }
   }

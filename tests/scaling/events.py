@@ -3,8 +3,10 @@
 
 events.py PROGRAM [--sizes 10,100,1000] [--stop 0.6]: a chain of masses, one of which is pushed by a clock that
 ticks (its instants are known) or by a heater that switches (they are found), and the same without events.
-Macro-steps count those that were taken back; right-hand sides are those of the median mass, which no event
-reaches. Costs are instructions in macro-steps, as valgrind's callgrind counts them, whatever else runs.
+events.py PROGRAM --relays: weakly coupled oscillators, of which one or each has a relay that switches where its
+own oscillator passes zero, and the same without.
+Macro-steps count those that were taken back; right-hand sides are those of the median subsystem, which hardly any
+event reaches. Costs are instructions in macro-steps, as valgrind's callgrind counts them, whatever else runs.
 """
 import argparse
 import json
@@ -19,6 +21,9 @@ FIXED = ["-cosim_adapt", "none", "-cosim_step", "0.01"]
 METHODS = {"jacobi, h = 0.01": ["-cosim_type", "jacobi", "-cosim_hold_order", "1", *FIXED],
            "jfm, h = 0.01": ["-cosim_type", "jfm", *FIXED],
            "jfm, step control": ["-cosim_type", "jfm"]}
+OF_RELAYS = {"jacobi": ["-cosim_type", "jacobi"], "jfm": ["-cosim_type", "jfm"],
+             "missiles": ["-cosim_type", "missiles"], "gauss": ["-cosim_type", "gauss"],
+             "radau": ["-cosim_type", "radau"], "the default": []}
 CLOCK = """
       when: [{{every: {quiet} + 0.0337, set: {{push: -x}}}}]"""
 HEATER = """
@@ -52,6 +57,36 @@ connections:
   - {{connect: "cell[i+1].px -> cell[i].x_right", repeat: {{i: [1, {n} - 1]}}}}
   - {{connect: "cell[i+1].pv -> cell[i].v_right", repeat: {{i: [1, {n} - 1]}}}}
 """
+RELAY = """
+      when:
+        - {{condition: x > {quiet}, set: {{side: 1}}}}
+        - {{condition: x < -{quiet}, set: {{side: -1}}}}"""
+OSCILLATOR = """
+    equations:
+      parameters: {{w: 1}}
+      inputs: {{left: 0, right: 0}}
+      states: {{x: 0.5, v: 0}}
+      discrete: {{side: 1}}{relay}
+      derivatives: {{x: v, v: w^2*(0.01*(left + right) - 1.02*x - 0.1*side)}}
+      outputs: {{x: x}}"""
+RELAYS = """name: relays
+experiment: {{stop: {stop}}}
+templates:
+  switching:{switching}
+  plain:{plain}
+subsystems:
+  relay: {{template: switching, start: {{x: 0.8}}}}
+  cell:
+    template: {others}
+    repeat: {{i: [1, {n} - 1]}}
+    parameters: {{w: 1 + 0.3*sin(i)}}
+    start: {{x: sin(7*i), v: cos(7*i)}}
+connections:
+  - cell[1].x -> relay.right
+  - relay.x -> cell[1].left
+  - {{connect: "cell[i].x -> cell[i+1].left", repeat: {{i: [1, {n} - 2]}}}}
+  - {{connect: "cell[i+1].x -> cell[i].right", repeat: {{i: [1, {n} - 2]}}}}
+"""
 PUSHERS = {"known": CLOCK, "found": HEATER}
 
 
@@ -59,6 +94,13 @@ def model(n, pusher, stop, quiet):
     """`quiet`: nothing happens."""
     waits = 1e6 if quiet else 0
     return MODEL.format(n=n, middle=n // 2, stop=stop, pusher=PUSHERS[pusher].format(quiet=waits))
+
+
+def relays(n, everybody, quiet):
+    """Of all of them about as many events for every n."""
+    relay = RELAY.format(quiet=1e6 if quiet else 0)
+    return RELAYS.format(n=n, stop=180/n if everybody else 20, others="switching" if everybody else "plain",
+                         switching=OSCILLATOR.format(relay=relay), plain=OSCILLATOR.format(relay=""))
 
 
 def counted(program, folder, text, options):
@@ -83,13 +125,13 @@ def counted(program, folder, text, options):
     return instructions, steps["accepted"] + steps["rejected"], sides, instants
 
 
-def row(program, folder, n, pusher, method, stop):
-    runs = [counted(program, folder, model(n, pusher, stop, quiet), METHODS[method])
-            for quiet in (False, True)]
+def row(program, folder, n, kind, method, options, texts):
+    """`texts`: of the model with its events and without."""
+    runs = [counted(program, folder, text, options) for text in texts]
     events = runs[0][3]
     cost, steps, sides = ((a - b)/events for a, b in zip(*(run[:3] for run in runs)))
     macro_step = runs[1][0]/runs[1][1]
-    return (f"| {pusher} | {method} | {n} | {events} | {steps:.1f} | {sides:.0f} | {cost/1e6:.2f} | "
+    return (f"| {kind} | {method} | {n} | {events} | {steps:.1f} | {sides:.0f} | {cost/1e6:.2f} | "
             f"{cost/macro_step:.1f} |")
 
 
@@ -98,14 +140,25 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--sizes", default="10,100,1000")
     parser.add_argument("--stop", type=float, default=0.6)
+    parser.add_argument("--relays", action="store_true")
     given = parser.parse_args()
-    print("| instants | method | N | events | macro-steps per event | right-hand sides per mass and event | "
-          "10^6 instructions per event | in macro-steps |\n|---|---|---|---|---|---|---|---|")
+    if given.relays:
+        kinds, methods = {"one": False, "each": True}, OF_RELAYS
+        def models(kind, n):
+            return [relays(n, kinds[kind], quiet) for quiet in (False, True)]
+    else:
+        kinds, methods = PUSHERS, METHODS
+        def models(kind, n):
+            return [model(n, kind, given.stop, quiet) for quiet in (False, True)]
+    print(f"| {'relays' if given.relays else 'instants'} | method | N | events | macro-steps per event | "
+          "right-hand sides per subsystem and event | 10^6 instructions per event | in macro-steps |\n"
+          "|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for pusher in PUSHERS:
-            for method in METHODS:
+        for kind in kinds:
+            for method, options in methods.items():
                 for n in map(int, given.sizes.split(",")):
-                    print(row(given.program, Path(folder), n, pusher, method, given.stop), flush=True)
+                    print(row(given.program, Path(folder), n, kind, method, options, models(kind, n)),
+                          flush=True)
 
 
 if __name__ == "__main__":

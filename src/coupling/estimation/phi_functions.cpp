@@ -113,7 +113,7 @@ void PhiMatrices::by_series(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, 
     if (p == 2) square = 2.0 * h * phi;
     if (p == 1) ramp = h * phi;
     if (p == 0) constant = h * phi;
-    next(1.0 / std::tgamma(k));
+    next(k > 2 ? 1.0 / factorial[k - 2] : 1.0);
   }
 }
 

@@ -68,7 +68,7 @@ bool balance_once(const std::vector<bool>& driven, Eigen::MatrixXd& magnitudes,
 
 Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
   const Eigen::Index n = a.rows();
-  if (n == 0 || !a.allFinite() || !b.allFinite()) return Eigen::VectorXd::Ones(n);
+  if (n < 2 || !a.allFinite() || !b.allFinite()) return Eigen::VectorXd::Ones(n);
   Eigen::MatrixXd magnitudes(n, n + b.cols());
   magnitudes.leftCols(n) = h * a.cwiseAbs();
   magnitudes.rightCols(b.cols()) = h * b.cwiseAbs();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace concord {
 namespace {
@@ -10,6 +12,15 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Of the way to an instant: as near as it is found.
 constexpr double there = 1e-6;
+
+/// Of a macro-step: so near to its end the end says most.
+constexpr double close = 0.05;
+
+/// Seconds up to where value + slope s + bend s^2/2 is 0, near to where it would be without bend.
+double until_zero(double value, double slope, double bend) {
+  const double root = std::sqrt(slope * slope - 2.0 * bend * value);
+  return std::isnan(root) ? -value / slope : -2.0 * value / (slope + std::copysign(root, slope));
+}
 
 }  // namespace
 
@@ -57,18 +68,34 @@ bool OdeEvents::is_quiet(double t, std::span<const Sample> inputs, double slack)
 
 double OdeEvents::find_next(double begin, double t, std::span<const double> x,
                             std::span<const Sample> inputs) {
-  constexpr double close = 0.05;
   const auto [tau, indicator, returns] = search_.ahead();
   const double near = t - close * (t - begin);
   const bool hold_jumped = tau == 0.0 && z_begin_[indicator].value > z_begin_[indicator].rounding;
-  if (inputs.empty() || (begin + tau < near && !hold_jumped)) return begin + tau;
+  if (inputs.empty()) return begin + tau;
+  if (begin + tau < near && !hold_jumped && !is_misled(indicator, t - begin, t, x, inputs))
+    return begin + tau;
   // The end knows nothing of what came and went.
   const double by_end = next_by_end(begin, t, x, inputs, hold_jumped);
   return returns && !hold_jumped ? std::min(begin + tau, by_end) : by_end;
 }
 
+/// Whether the end says more of an instant than the way to it: what inputs were given there, less
+/// what they are fed, makes more of the indicator than is left of it.
+bool OdeEvents::is_misled(std::size_t indicator, double h, double t, std::span<const double> x,
+                          std::span<const Sample> inputs) {
+  bool misled = false;
+  const auto look = [&](double) {
+    model_.indicators(t, x, u_, z_);
+    const double fed = z_[indicator].value;
+    model_.indicators(t, x, rhs_.inputs_at(h), z_);
+    misled = std::abs(z_[indicator].value - fed) > std::abs(fed);
+  };
+  return take(t, x, inputs) && checked_.attempt(t, look) && misled;
+}
+
 /// Where the macro-step has led says most about what happens close to its end, and all where the
-/// hold jumped at its begin. What has no slope of its own is taken to go straight from the begin.
+/// hold jumped at its begin. What has no slope of its own is taken to go straight from the begin;
+/// what comes soon, to bend as it does at the end, so that the macro-step up to there is the last.
 double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
                               std::span<const Sample> inputs, bool hold_jumped) {
   double earliest = infinite;
@@ -77,17 +104,51 @@ double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
     model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
   };
   if (!take(t, x, inputs) || !checked_.attempt(t, look)) return earliest;
+  const double h = t - begin;
+  std::optional<bool> bent;
   for (std::size_t i = 0; i < z_.size(); ++i) {
     const auto [value, rounding] = z_[i];
     const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;
     const double slope =
-        moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / (t - begin);
+        moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / h;
     const double left = value - search_.level(i, z_[i]);
-    const double event = slope < 0.0 ? t - left / slope : infinite;
+    double event = slope < 0.0 ? t - left / slope : infinite;
+    const double ahead = std::abs(event - t) / h;
+    if (moves && ahead > there && ahead < close) {
+      if (!bent) bent = find_bends(h, t, x);
+      if (*bent) event = t + until_zero(left, slope, bends_[i]);
+    }
     const bool within = event >= begin && event <= t;
     earliest = std::min(earliest, crossed && !within ? last_known(i, begin, t) : event);
   }
   return earliest;
+}
+
+/// What the indicators' slopes change by in a second at the end of a macro-step of size h, where
+/// inputs bend as their polynomials do: from what the model says of a point just before, after
+/// `take`. False: the model fails there.
+bool OdeEvents::find_bends(double h, double t, std::span<const double> x) {
+  constexpr double share = 1e-3;
+  const double d = share * h;
+  const auto back = [d](std::span<const double> values, const std::vector<double>& by) {
+    std::vector<double> result(values.begin(), values.end());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] -= d * by[i];
+    return result;
+  };
+  std::vector<double> dudt = dudt_, dxdt(x.size());
+  for (const auto& [tau, sign] : {std::pair(h - d, 1.0), std::pair(h, -1.0)}) {
+    const std::span<const double> slopes = rhs_.input_slopes_at(tau);
+    for (std::size_t i = 0; i < dudt.size(); ++i) dudt[i] += sign * slopes[i];
+  }
+  const std::vector<double> there_x = back(x, dxdt_), there_u = back(u_, dudt_);
+  bends_.resize(slopes_.size());
+  const auto look = [&](double) {
+    model_.indicator_slopes(t - d, there_x, there_u, {dxdt, dudt}, bends_);
+  };
+  if (!checked_.f(t - d, there_x, there_u, dxdt) || !checked_.attempt(t - d, look)) return false;
+  std::ranges::transform(slopes_, bends_, bends_.begin(),
+                         [d](double end, double before) { return (end - before) / d; });
+  return true;
 }
 
 /// Of what has crossed: on the way, or by a jump at its end.

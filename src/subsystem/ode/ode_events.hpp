@@ -71,6 +71,9 @@ class OdeEvents {
                    std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
+  bool is_misled(std::size_t indicator, double h, double t, std::span<const double> x,
+                 std::span<const Sample> inputs);
+  bool find_bends(double h, double t, std::span<const double> x);
   double instant_error(double t, double h, std::span<const double> x,
                        std::span<const double> discrete);
   bool shown_late(std::size_t indicator) const;
@@ -84,6 +87,7 @@ class OdeEvents {
   EventSearch search_;
   std::vector<double> u_;                               ///< inputs that were given last
   std::vector<double> dudt_, dxdt_, slopes_, u_there_;  ///< scratch
+  std::vector<double> bends_;                           ///< scratch
   std::vector<Indicator> z_;
   std::vector<Indicator> z_begin_;  ///< where the macro-step begins, with the inputs there
   /// At t, with these inputs: nothing happens up to `until`.
