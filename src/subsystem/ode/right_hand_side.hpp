@@ -86,7 +86,7 @@ class RightHandSide {
     });
   }
 
-  /// The slopes of the inputs at tau; valid until the next call.
+  /// The slopes of the inputs at tau, and their values; valid until the next call of the same.
   std::span<const double> input_slopes_at(double tau);
   std::span<const double> inputs_at(double tau);
 
