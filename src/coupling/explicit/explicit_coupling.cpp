@@ -22,18 +22,17 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       makes_consistent_(
           method.makes_outputs_consistent(subsystems.network()) &&
           (subsystems.network().has_feedthrough() || subsystems.network().has_constraints())),
-      knows_slopes_((order_ > 0 || method.takes_balance() || subsystems.network().has_events()) &&
+      knows_slopes_((order_ > 0 || method.takes_balance()) &&
                     everyone(&Capabilities::output_derivatives)),
       repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
       refines_first_(repeats_first_ && subsystems.network().has_feedthrough() &&
                      everyone(&Capabilities::point_outputs)),
       wanted_(knows_slopes_ && method.constraints != Constraints::overlapping &&
-                      (method.takes_balance() || method.extrapolation == Extrapolation::hermite ||
-                       subsystems.network().has_events())
+                      (method.takes_balance() || method.extrapolation == Extrapolation::hermite)
                   ? Wanted::values_and_derivatives
                   : Wanted::values),
-      outputs_fit_((makes_consistent_ || !subsystems.network().has_feedthrough()) &&
-                   (!knows_slopes_ || wanted_ == Wanted::values_and_derivatives)),
+      outputs_fit_(knows_slopes_ ? makes_consistent_ && wanted_ == Wanted::values_and_derivatives
+                                 : makes_consistent_ || !subsystems.network().has_feedthrough()),
       consistent_(subsystems),
       stages_(subsystems, method.groups),
       history_(subsystems.n_inputs(), method.hold_order, method.extrapolation) {
