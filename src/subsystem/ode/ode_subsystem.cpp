@@ -82,14 +82,14 @@ class OdeSubsystem final : public Subsystem,
   double next_event(std::span<const Sample> inputs) override;
   std::vector<Graze> grazes(std::span<const Sample> inputs) override {
     constexpr double tolerances = 10.0;
-    return events_ ? events_->grazes(now_.begin, now_.t, now_.x, inputs,
-                                     tolerances * settings_.tolerance.relative)
-                   : std::vector<Graze>();
+    const double noise = tolerances * settings_.tolerance.relative;
+    if (!events_) return {};
+    return events_->grazes(now_.begin, now_.t, now_.x, inputs, noise);
   }
   double take_errors(std::span<const Sample> inputs, const Motion& errors,
                      std::span<const double> discrete) override {
-    return events_ ? events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors, discrete)
-                   : 0.0;
+    if (!events_) return 0.0;
+    return events_->take_errors(now_.begin, now_.t, now_.x, inputs, errors, discrete);
   }
   std::span<const Jump> jumps() const override {
     return events_ ? events_->model().jumps(now_.t) : std::span<const Jump>();
@@ -118,8 +118,8 @@ class OdeSubsystem final : public Subsystem,
   WholeStepTaker whole_step_taker() override {
     const bool explicit_pair = settings_.integrator == IntegratorKind::erk ||
                                settings_.integrator == IntegratorKind::automatic;
-    return explicit_pair && !description_.states.empty() ? WholeStepTaker{&rhs_, &now_.x}
-                                                         : WholeStepTaker{};
+    if (!explicit_pair || description_.states.empty()) return {};
+    return {&rhs_, &now_.x};
   }
 
  private:
@@ -589,13 +589,11 @@ OdeModel* OdeSubsystem::equations() {
 std::unique_ptr<Subsystem> make_ode_subsystem(SubsystemDescription description,
                                               std::unique_ptr<OdeModel> model,
                                               const SubsystemSettings& settings) {
-  const bool usable = std::isfinite(settings.tolerance.relative) &&
-                      std::isfinite(settings.tolerance.absolute) &&
-                      settings.tolerance.relative > 0.0 && settings.tolerance.absolute > 0.0;
-  if (!usable)
-    throw InputError("subsystem '" + description.name + "': rtol " +
-                     in_words(settings.tolerance.relative) + ", atol " +
-                     in_words(settings.tolerance.absolute) + ": both must be greater than 0");
+  const auto [relative, absolute] = settings.tolerance;
+  const bool finite = std::isfinite(relative) && std::isfinite(absolute);
+  if (!finite || !(relative > 0.0) || !(absolute > 0.0))
+    throw InputError("subsystem '" + description.name + "': rtol " + in_words(relative) +
+                     ", atol " + in_words(absolute) + ": both must be greater than 0");
   return std::make_unique<OdeSubsystem>(std::move(description), std::move(model), settings);
 }
 

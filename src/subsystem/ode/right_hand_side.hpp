@@ -86,9 +86,8 @@ class RightHandSide {
     });
   }
 
-  /// The slopes of the inputs at tau, and their values; valid until the next call of the same.
+  /// The slopes of the inputs at tau; valid until the next call.
   std::span<const double> input_slopes_at(double tau);
-  std::span<const double> inputs_at(double tau);
 
   /// Whoever sees the ways of integrations; null: nobody.
   void watch(PathWatch* watch) { watch_ = watch; }
@@ -136,6 +135,7 @@ class RightHandSide {
   void rethrow() { guard_.rethrow(); }
 
  private:
+  std::span<const double> inputs_at(double tau);
   double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
   int told(double tau, bool done);
   bool difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
