@@ -589,7 +589,7 @@ OdeModel* OdeSubsystem::equations() {
 std::unique_ptr<Subsystem> make_ode_subsystem(SubsystemDescription description,
                                               std::unique_ptr<OdeModel> model,
                                               const SubsystemSettings& settings) {
-  const auto [relative, absolute] = settings.tolerance;
+  const double relative = settings.tolerance.relative, absolute = settings.tolerance.absolute;
   const bool finite = std::isfinite(relative) && std::isfinite(absolute);
   if (!finite || !(relative > 0.0) || !(absolute > 0.0))
     throw InputError("subsystem '" + description.name + "': rtol " + in_words(relative) +
