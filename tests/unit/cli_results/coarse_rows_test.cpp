@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "cli/resampling.hpp"
+
+namespace concord {
+namespace {
+
+/// Ten rows in a period, as long macro-steps leave them: in some of so many grids what a polynomial
+/// through four of them knows of itself is nothing by chance, which is no break of the signal.
+TEST(Resampling, CoarseRowsWithSlopesAreSmooth) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> share(0.95, 1.05);
+  double worst = 0.0;
+  for (int grid = 0; grid < 200; ++grid) {
+    std::vector<double> from{0.0}, values, slopes, to;
+    while (from.size() < 100) from.push_back(from.back() + 0.63 * share(random));
+    for (const double t : from) {
+      values.push_back(std::sin(t) + 0.3 * std::sin(1.4 * t));
+      slopes.push_back(std::cos(t) + 0.42 * std::cos(1.4 * t));
+    }
+    for (double t = 0.0; t < from.back(); t += 0.05) to.push_back(t);
+    const Resampling between(from, to);
+    const std::vector<double> found = between(values, {}, slopes, CurveKind::smooth);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const double t = to[between.rows()[i]];
+      worst = std::max(worst, std::abs(found[i] - std::sin(t) - 0.3 * std::sin(1.4 * t)));
+    }
+  }
+  EXPECT_LT(worst, 1e-3);
+}
+
+}  // namespace
+}  // namespace concord
