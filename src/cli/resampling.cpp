@@ -149,8 +149,7 @@ std::vector<double> Resampling::operator()(std::span<const double> values,
   const std::vector<double> slopes = derivatives.empty()
                                          ? std::vector<double>()
                                          : with_left_limits(derivatives, event_rows_, unknown);
-  std::vector<SignalBreak> breaks = find_breaks(from_, given, events_);
-  if (!slopes.empty()) std::erase_if(breaks, [&](const auto& b) { return is_smooth(b, slopes); });
+  const std::vector<SignalBreak> breaks = find_breaks(from_, given, slopes, events_);
   std::vector<double> result;
   result.reserve(stencils_.size());
   for (const Stencil& s : stencils_) {
@@ -171,14 +170,6 @@ std::vector<double> Resampling::operator()(std::span<const double> values,
     result.push_back(value ? *value : lagrange(inside, given));
   }
   return result;
-}
-
-/// Whether a method that knows slopes on both sides has gone over it: only coarse rows look broken.
-bool Resampling::is_smooth(const SignalBreak& found, std::span<const double> slopes) const {
-  const std::size_t row = found.row;
-  return !std::binary_search(events_.begin(), events_.end(), row) &&
-         (row == 0 || !std::binary_search(events_.begin(), events_.end(), row - 1)) &&
-         std::isfinite(slopes[row - 1] + slopes[row] + slopes[row + 1]);
 }
 
 bool Resampling::has_slopes(const Stencil& s, const Piece& piece,

@@ -84,7 +84,6 @@ class CONCORD_API Resampling {
   void centre(Stencil& stencil, const Piece& piece, std::size_t most = most_points) const;
   Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
                  std::span<const double> values) const;
-  bool is_smooth(const SignalBreak& found, std::span<const double> slopes) const;
   bool has_slopes(const Stencil& stencil, const Piece& piece, std::span<const double> slopes) const;
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
   double hermite(const Stencil& stencil, std::span<const double> values,

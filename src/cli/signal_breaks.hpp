@@ -16,9 +16,11 @@ struct SignalBreak {
 /// and what follows; `events` are the first of them, ascending. Where both are the same, the signal
 /// jumps where a polynomial through the rows behind doesn't lead back to it. Elsewhere a break is
 /// found by polynomials from both sides: slopes at a row, or values across an interval, that differ
-/// by much more than polynomials of degree 2 and 3 on one side do. A break inside an interval
-/// counts as a jump at its beginning.
+/// by much more than polynomials of degree 2 and 3 on one side do, and than those of degree 3 miss
+/// of its own slopes: `slopes`, one per row or empty, NaN where they are not known. A break inside
+/// an interval counts as a jump at its beginning.
 std::vector<SignalBreak> find_breaks(std::span<const double> time, std::span<const double> values,
+                                     std::span<const double> slopes,
                                      std::span<const std::size_t> events);
 
 }  // namespace concord

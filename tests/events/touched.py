@@ -3,7 +3,9 @@ import unittest
 
 import numpy as np
 
-from concord_runs import TIGHT, ModelTest, simulate
+from concord_runs import EXAMPLES, TIGHT, ModelTest, simulate
+from event_references import thermostat_instants
+from relay_models import relays
 
 CHAIN = """
 name: chain
@@ -82,53 +84,6 @@ connections:
   - {{connect: "mass[i].pv -> mass[i+1].v_left", repeat: {{i: [1, {n} - 1]}}}}
   - {{connect: "mass[i+1].px -> mass[i].x_right", repeat: {{i: [1, {n} - 1]}}}}
   - {{connect: "mass[i+1].pv -> mass[i].v_right", repeat: {{i: [1, {n} - 1]}}}}
-"""
-
-RELAYS = """
-name: relays
-experiment: {{stop: {stop}}}
-templates:
-  cell:
-    equations:
-      parameters: {{w: 1}}
-      inputs: {{left: 0, right: 0}}
-      states: {{x: 0.5, v: 0}}
-      discrete: {{side: 1}}
-      when:
-        - {{condition: "x > {quiet}", set: {{side: 1}}}}
-        - {{condition: "x < -{quiet}", set: {{side: -1}}}}
-      derivatives: {{x: v, v: "w^2*(0.01*(left + right) - 1.02*x - 0.1*side)"}}
-      outputs: {{x: x}}
-subsystems:
-  cell:
-    template: cell
-    repeat: {{i: [1, {n}]}}
-    parameters: {{w: 1 + 0.3*sin(i)}}
-    start: {{x: sin(7*i), v: cos(7*i)}}
-connections:
-  - {{connect: "cell[i].x -> cell[i+1].left", repeat: {{i: [1, {n} - 1]}}}}
-  - {{connect: "cell[i+1].x -> cell[i].right", repeat: {{i: [1, {n} - 1]}}}}
-"""
-
-THERMOSTAT = """
-name: thermostat
-experiment: {stop: 220}
-subsystems:
-  room:
-    equations:
-      inputs: {heat: 1}
-      states: {T: 20}
-      derivatives: {T: 2*heat - 0.1*(T - 10)}
-      outputs: {T: T}
-  thermostat:
-    equations:
-      inputs: {T: 20}
-      discrete: {heat: 1}
-      when:
-        - {condition: T > 21, set: {heat: 0}}
-        - {condition: T < 19, set: {heat: 1}}
-      outputs: {heat: heat}
-connections: [room.T -> thermostat.T, thermostat.heat -> room.heat]
 """
 
 KINKS = """
@@ -210,15 +165,14 @@ class Touched(ModelTest):
         that grow from next to nothing would come behind each event."""
         for n in (6, 60):
             stop = 60/n
-            model = self.model(RELAYS.format(n=n, stop=stop, quiet=0))
+            model = self.model(relays(n, stop))
             exact = simulate(model, "-cosim_accuracy", 1e-9)
             for method in ("jfm", "missiles", "gauss", "radau"):
                 taken = []
-                for quiet in (0, 100):
-                    run = simulate(self.model(RELAYS.format(n=n, stop=stop, quiet=quiet)),
-                                   "-cosim_type", method)
+                for quiet in (False, True):
+                    run = simulate(self.model(relays(n, stop, quiet=quiet)), "-cosim_type", method)
                     taken.append(len(run.steps["size"]) + sum(run.steps["rejections"]))
-                    if quiet == 0:
+                    if not quiet:
                         events = len(set(run.event_times))
                         np.testing.assert_allclose(run.outputs.values[-1], exact.outputs.values[-1],
                                                    atol=1e-5)
@@ -229,14 +183,13 @@ class Touched(ModelTest):
     def test_instants_are_found_in_two_trials(self):
         """One leads past the instant, one nearly to it, and the next one is there; as inputs alone
         tell what they are."""
-        model = self.model(THERMOSTAT)
+        exact = thermostat_instants(220.0)
         for method in ("jfm", "gauss", "radau"):
-            run = simulate(model, "-cosim_type", method)
+            run = simulate(EXAMPLES / "thermostat" / "thermostat.yaml", "-cosim_type", method)
             times = np.unique(run.event_times)
             with self.subTest(method=method):
-                self.assertGreater(len(times), 100)
                 self.assertLessEqual(sum(run.steps["rejections"]), 2*len(times))
-                np.testing.assert_allclose(np.diff(times), 10*np.log(11/9), rtol=1e-6)
+                np.testing.assert_allclose(times, exact, rtol=1e-6)
 
     def test_ranks_agree(self):
         model = self.model(CHAIN % " + 2*push")

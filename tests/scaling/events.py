@@ -12,10 +12,14 @@ import argparse
 import json
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import h5py
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from relay_models import relays  # noqa: E402 pylint: disable=wrong-import-position
 
 FIXED = ["-cosim_adapt", "none", "-cosim_step", "0.01"]
 METHODS = {"jacobi, h = 0.01": ["-cosim_type", "jacobi", "-cosim_hold_order", "1", *FIXED],
@@ -57,36 +61,6 @@ connections:
   - {{connect: "cell[i+1].px -> cell[i].x_right", repeat: {{i: [1, {n} - 1]}}}}
   - {{connect: "cell[i+1].pv -> cell[i].v_right", repeat: {{i: [1, {n} - 1]}}}}
 """
-RELAY = """
-      when:
-        - {{condition: x > {quiet}, set: {{side: 1}}}}
-        - {{condition: x < -{quiet}, set: {{side: -1}}}}"""
-OSCILLATOR = """
-    equations:
-      parameters: {{w: 1}}
-      inputs: {{left: 0, right: 0}}
-      states: {{x: 0.5, v: 0}}
-      discrete: {{side: 1}}{relay}
-      derivatives: {{x: v, v: w^2*(0.01*(left + right) - 1.02*x - 0.1*side)}}
-      outputs: {{x: x}}"""
-RELAYS = """name: relays
-experiment: {{stop: {stop}}}
-templates:
-  switching:{switching}
-  plain:{plain}
-subsystems:
-  relay: {{template: switching, start: {{x: 0.8}}}}
-  cell:
-    template: {others}
-    repeat: {{i: [1, {n} - 1]}}
-    parameters: {{w: 1 + 0.3*sin(i)}}
-    start: {{x: sin(7*i), v: cos(7*i)}}
-connections:
-  - cell[1].x -> relay.right
-  - relay.x -> cell[1].left
-  - {{connect: "cell[i].x -> cell[i+1].left", repeat: {{i: [1, {n} - 2]}}}}
-  - {{connect: "cell[i+1].x -> cell[i].right", repeat: {{i: [1, {n} - 2]}}}}
-"""
 PUSHERS = {"known": CLOCK, "found": HEATER}
 
 
@@ -94,13 +68,6 @@ def model(n, pusher, stop, quiet):
     """`quiet`: nothing happens."""
     waits = 1e6 if quiet else 0
     return MODEL.format(n=n, middle=n // 2, stop=stop, pusher=PUSHERS[pusher].format(quiet=waits))
-
-
-def relays(n, everybody, quiet):
-    """Of all of them about as many events for every n."""
-    relay = RELAY.format(quiet=1e6 if quiet else 0)
-    return RELAYS.format(n=n, stop=180/n if everybody else 20, others="switching" if everybody else "plain",
-                         switching=OSCILLATOR.format(relay=relay), plain=OSCILLATOR.format(relay=""))
 
 
 def counted(program, folder, text, options):
@@ -145,7 +112,8 @@ def main():
     if given.relays:
         kinds, methods = {"one": False, "each": True}, OF_RELAYS
         def models(kind, n):
-            return [relays(n, kinds[kind], quiet) for quiet in (False, True)]
+            # Of all of them about as many events for every n.
+            return [relays(n, 180/n if kinds[kind] else 20, kinds[kind], quiet) for quiet in (False, True)]
     else:
         kinds, methods = PUSHERS, METHODS
         def models(kind, n):

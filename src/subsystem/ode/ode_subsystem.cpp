@@ -81,9 +81,9 @@ class OdeSubsystem final : public Subsystem,
   double next_time_event() const override { return events_->model().next_time_event(); }
   double next_event(std::span<const Sample> inputs) override;
   std::vector<Graze> grazes(std::span<const Sample> inputs) override {
+    if (!events_) return {};
     constexpr double tolerances = 10.0;
     const double noise = tolerances * settings_.tolerance.relative;
-    if (!events_) return {};
     return events_->grazes(now_.begin, now_.t, now_.x, inputs, noise);
   }
   double take_errors(std::span<const Sample> inputs, const Motion& errors,

@@ -33,5 +33,25 @@ TEST(Resampling, CoarseRowsWithSlopesAreSmooth) {
   EXPECT_LT(worst, 1e-3);
 }
 
+/// Nobody has told of a jump that is half as large as the signal: it is not drawn over.
+TEST(Resampling, JumpsBetweenRowsWithSlopesAreSeen) {
+  const auto signal = [](double t) { return std::sin(t) + (t > 31.0 ? 1.0 : 0.0); };
+  std::vector<double> from, values, slopes, to;
+  for (double t = 0.0; t < 60.0; t += 0.3) {
+    from.push_back(t);
+    values.push_back(signal(t));
+    slopes.push_back(std::cos(t));
+  }
+  for (double t = 0.0; t < from.back(); t += 0.07) to.push_back(t);
+  const Resampling between(from, to);
+  const std::vector<double> found = between(values, {}, slopes, CurveKind::smooth);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double t = to[between.rows()[i]];
+    if (std::abs(t - 31.0) > 0.3) {
+      EXPECT_NEAR(found[i], signal(t), 1e-3) << t;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace concord

@@ -149,8 +149,9 @@ TEST(StepResponse, StatesThatOnlyMoveEachOther) {
     step.prepare(a, MatrixXd::Zero(2, 1), h, {{0.3, -1.0, 0.5, 2.0}, {}});
     VectorXd x;
     step.free(VectorXd::Ones(2), VectorXd::Zero(2), VectorXd::Zero(1), {}, x);
-    EXPECT_NEAR(x[0] / h, std::sin(2 * h) / (2 * h) + 0.5 * h, 1e-4 * h + 1e-15);
-    EXPECT_NEAR(x[1] / h, 1.0 - 2.0 * h, 2.0 * h * h + 1e-15);
+    const double along = std::sin(2 * h) / (2 * h), across = std::sin(h) * std::sin(h) / h;
+    EXPECT_NEAR(x[0] / h, along + across / 2, 1e-14);
+    EXPECT_NEAR(x[1] / h, along - 2 * across, 1e-14);
   }
   a *= 1e3;  // beyond what they move each other by within h
   EXPECT_NE(balancing_units(a, MatrixXd::Zero(2, 1), 1.0), VectorXd::Ones(2));
