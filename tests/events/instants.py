@@ -266,6 +266,49 @@ class Orders(Models):
             self.assertLess(np.max(np.abs(end - self.EXACT)), 5 * tolerance)
 
 
+class HeldInputs(ModelTest):
+    """What is held between communication points moves all the same: conditions at an instant are looked at with the
+    slopes of what feeds them, so that explicit methods find the events that others find."""
+    COLLISION = """
+experiment: {start: 0, stop: 6}
+subsystems:
+  a: {equations: {parameters: {m: 1, k: 4}, inputs: {xb: 3, vb: 0, mb: 2}, states: {x: 0, v: 2}, derivatives: {x: v, v: "-k*(x - 0.5)/m"},
+      when: [{condition: x > xb - 0.4, set: {v: v - 2*mb/(m + mb)*(v - vb)}}], outputs: {x: x, v: v, m: m}}}
+  b: {equations: {parameters: {m: 2, k: 3}, inputs: {xa: 0, va: 0, ma: 1}, states: {x: 1.6, v: 0}, derivatives: {x: v, v: "-k*(x - 1.6)/m"},
+      when: [{condition: xa > x - 0.4, set: {v: v - 2*ma/(m + ma)*(v - va)}}], outputs: {x: x, v: v, m: m}}}
+connections: [a.x -> b.xa, a.v -> b.va, a.m -> b.ma, b.x -> a.xb, b.v -> a.vb, b.m -> a.mb]
+"""
+    FROM_THE_THRESHOLD = """
+experiment: {start: 0, stop: 5}
+subsystems:
+  mass: {equations: {inputs: {F: 0}, states: {x: 0, v: 1}, derivatives: {x: v, v: -30*x - 0.3*v + F}, outputs: {x: x, v: v}}}
+  pulse: {equations: {inputs: {x: 0, v: 1}, discrete: {on: 0, until: 0, size: 0}, outputs: {F: on*size},
+          when: [{condition: x > 0, set: {on: 1, until: t + 0.1*abs(v), size: 1.5*v}}, {condition: t > until, set: {on: 0}}]}}
+connections: [mass.x -> pulse.x, mass.v -> pulse.v, pulse.F -> mass.F]
+"""
+    KINDS = ("jacobi", "gauss_seidel")
+
+    def agree(self, text, events, output, largest):
+        model = self.model(text)
+        rows = ("-cosim_output_interval", 0.0317)
+        exact = simulate(model, "-cosim_type", "monolithic", "-cosim_accuracy", 1e-9, *rows)
+        self.assertEqual(len(exact.event_times), events)
+        for kind in self.KINDS:
+            with self.subTest(kind=kind):
+                found = simulate(model, "-cosim_type", kind, "-cosim_step", 1e-3, *rows)
+                self.assertEqual(found.happened, exact.happened)
+                self.assertLess(np.max(np.abs(found.event_times - exact.event_times)), largest)
+                self.assertLess(np.max(np.abs(found.outputs[output] - exact.outputs[output])), largest)
+
+    def test_two_collide(self):
+        """At the instant each has a condition on both."""
+        self.agree(self.COLLISION, 6, "b.x", 1e-5)
+
+    def test_begins_at_a_threshold(self):
+        """What holds right behind the start does not act there."""
+        self.agree(self.FROM_THE_THRESHOLD, 16, "mass.x", 1e-3)
+
+
 class Ranks(Models):
     def test_agree(self):
         for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic", "gauss"):

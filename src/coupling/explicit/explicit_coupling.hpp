@@ -20,6 +20,9 @@ namespace concord {
 /// In sequence, a subsystem interpolates what earlier members of its group have put out on this
 /// macro-step (Gauss-Seidel), through the last points and the new one; the rest it extrapolates.
 ///
+/// What is held moves all the same: where somebody has conditions, slopes are asked for at every
+/// communication point, with which these are looked at behind an event.
+///
 /// The order needs a good beginning: slopes at t_0 where every subsystem gives them, and for k = 3
 /// a first macro-step that is repeated with its own end values, where every subsystem rolls back.
 class ExplicitCoupling : public Coupling {
@@ -53,11 +56,15 @@ class ExplicitCoupling : public Coupling {
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   void take_slopes_of_holds(double h, Trial& trial) const;
   bool everyone(bool Capabilities::*capability) const;
+  bool anyone_has_conditions() const;
 
   RankNetwork& subsystems_;
   Hold hold_;
   int order_;
   bool makes_consistent_;
+  /// Conditions are looked at with the slopes of their inputs, which belong to points everywhere
+  /// and not to the macro-steps that lead there.
+  bool looks_ahead_;
   bool knows_slopes_, repeats_first_, refines_first_;
   Wanted wanted_;     ///< of every macro-step's end
   bool outputs_fit_;  ///< the inputs there, as do the slopes that a restart needs

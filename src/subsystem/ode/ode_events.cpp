@@ -71,10 +71,26 @@ double OdeEvents::find_next(double begin, double t, std::span<const double> x,
   const auto [tau, indicator, returns] = search_.ahead();
   const double near = t - close * (t - begin);
   const bool hold_jumped = tau == 0.0 && z_begin_[indicator].value > z_begin_[indicator].rounding;
-  if (inputs.empty() || (begin + tau < near && !hold_jumped)) return begin + tau;
+  if (inputs.empty()) return begin + tau;
+  if (begin + tau < near && !hold_jumped && !is_misled(indicator, t - begin, t, x, inputs))
+    return begin + tau;
   // The end knows nothing of what came and went.
   const double by_end = next_by_end(begin, t, x, inputs, hold_jumped);
   return returns && !hold_jumped ? std::min(begin + tau, by_end) : by_end;
+}
+
+/// Whether the end says more of an instant than the way to it: what inputs were given there, less
+/// what they are fed, makes more of the indicator than is left of it.
+bool OdeEvents::is_misled(std::size_t indicator, double h, double t, std::span<const double> x,
+                          std::span<const Sample> inputs) {
+  bool misled = false;
+  const auto look = [&](double) {
+    model_.indicators(t, x, u_, z_);
+    const double fed = z_[indicator].value;
+    model_.indicators(t, x, rhs_.inputs_at(h), z_);
+    misled = std::abs(z_[indicator].value - fed) > std::abs(fed);
+  };
+  return take(t, x, inputs) && checked_.attempt(t, look) && misled;
 }
 
 /// Where the macro-step has led says most about what happens close to its end, and all where the

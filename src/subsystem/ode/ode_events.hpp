@@ -71,6 +71,8 @@ class OdeEvents {
                    std::span<const Sample> inputs);
   double next_by_end(double begin, double t, std::span<const double> x,
                      std::span<const Sample> inputs, bool hold_jumped);
+  bool is_misled(std::size_t indicator, double h, double t, std::span<const double> x,
+                 std::span<const Sample> inputs);
   bool find_bends(double h, double t, std::span<const double> x);
   double instant_error(double t, double h, std::span<const double> x,
                        std::span<const double> discrete);

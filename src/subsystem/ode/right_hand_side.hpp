@@ -86,6 +86,9 @@ class RightHandSide {
     });
   }
 
+  /// The inputs at tau; valid until the next call.
+  std::span<const double> inputs_at(double tau);
+
   /// The slopes of the inputs at tau; valid until the next call.
   std::span<const double> input_slopes_at(double tau);
 
@@ -135,7 +138,6 @@ class RightHandSide {
   void rethrow() { guard_.rethrow(); }
 
  private:
-  std::span<const double> inputs_at(double tau);
   double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
   int told(double tau, bool done);
   bool difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
