@@ -163,9 +163,10 @@ class Coupling {
   }
 
   /// Whether the coupling itself tells of points within the macro-step of the last solve that is
-  /// kept; and their variables. Collective. Throws SimulationError.
+  /// kept; and their variables. Gives by how much each output may be wrong there beyond what it is
+  /// at the ends. Collective. Throws SimulationError.
   virtual bool tells_inside() const { return false; }
-  virtual void tell_inside(std::span<PassedPoint> /*points*/) {}
+  virtual std::span<const double> tell_inside(std::span<PassedPoint> /*points*/) { return {}; }
 
   /// Where the subsystems' outputs are to be evaluated at the end of the last solve, if not at the
   /// subsystems themselves.

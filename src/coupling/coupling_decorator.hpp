@@ -39,7 +39,9 @@ class CouplingDecorator : public Coupling {
     return inner_->retrace(step, states, outputs);
   }
   bool tells_inside() const override { return inner_->tells_inside(); }
-  void tell_inside(std::span<PassedPoint> points) override { inner_->tell_inside(points); }
+  std::span<const double> tell_inside(std::span<PassedPoint> points) override {
+    return inner_->tell_inside(points);
+  }
   PointEvaluation* evaluation() override { return inner_->evaluation(); }
   std::string describe_start() const override { return inner_->describe_start(); }
   void io(Archive& archive) override { CONCORD_MEMBERS(archive, *inner_); }

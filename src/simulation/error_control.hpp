@@ -28,6 +28,8 @@ class ErrorControl {
     return in_budget(account_.look_inside(step, point, trial, coupling));
   }
 
+  void see_rows(std::span<const double> missed) { account_.see_rows(missed); }
+
   /// err of an attempt, whose tolerance is what is left of the run's.
   double in_budget(double error) const { return budget_ ? error / budget_->left.share() : error; }
 

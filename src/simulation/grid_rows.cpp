@@ -30,6 +30,7 @@ bool GridRows::begin(const MacroStep& step) {
 
 std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,
                                               std::span<const Sample> inputs, Coupling& coupling) {
+  missed_ = {};
   if (!grid_.given()) {
     return {};
   }
@@ -42,7 +43,7 @@ std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,
   if (coupling.whole() != nullptr) {
     follow_whole(passed, inputs, coupling);
   } else if (!points.empty() && coupling.tells_inside()) {
-    coupling.tell_inside(points);
+    missed_ = coupling.tell_inside(points);
   } else if (!points.empty()) {
     subsystems_.passed_way().follow(passed, points);
   }

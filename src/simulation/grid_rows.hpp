@@ -24,6 +24,10 @@ class GridRows {
   std::span<const PassedPoint> follow(const PassedStep& passed, std::span<const Sample> inputs,
                                       Coupling& coupling);
 
+  /// By how much outputs may be wrong at these points beyond what they are at the ends of the
+  /// macro-step, where that is known; else empty.
+  std::span<const double> missed() const { return missed_; }
+
  private:
   void find_times(const MacroStep& step);
   void follow_whole(const PassedStep& passed, std::span<const Sample> inputs, Coupling& coupling);
@@ -33,6 +37,7 @@ class GridRows {
   const Coupling& coupling_;
   std::vector<double> times_, states_;
   std::vector<PassedPoint> points_;
+  std::span<const double> missed_;
 };
 
 }  // namespace concord

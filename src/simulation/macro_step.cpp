@@ -398,6 +398,7 @@ void MacroStepper::commit(const MacroStep& step) {
   StepReport& report = reports_.current();
   report.inside = grid_.follow({step, point_.slopes_known, point_.outputs, trial_.outputs},
                                trial_.inputs, *coupling_);
+  errors_.see_rows(grid_.missed());
   feed_.renew_held(point_, trial_, events_.any());
   loops_.look(coupling_->evaluation(), trial_.inputs,
               step.end >= settings_.stop || is_listed(step.end));

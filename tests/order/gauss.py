@@ -24,6 +24,12 @@ FIVE = Model(stop=4.0, subsystems=[
     connections=[("a.y", "b.p"), ("b.f", "a.f"), ("b.f", "c.f"), ("e.g", "b.q"), ("c.q", "d.q"),
                  ("a.y", "d.y"), ("d.r", "e.r")])
 
+# c V stays as it is, exactly in methods of Gauss: between communication points it does not.
+FILLED = Model(stop=1.6, subsystems=[
+    Subsystem("tank", {"V": 0.2, "c": 5.0}, {"V": "q", "c": "-q*c/V"}, {"V": "V", "c": "c"}, {"q": 0.0}),
+    Subsystem("pump", {"z": 0.5}, {"z": "0*V"}, {"q": "z"}, {"V": 0.0})],
+    connections=[("pump.q", "tank.q"), ("tank.V", "pump.V")])
+
 LOOP = Model(stop=4.0, subsystems=[
     Subsystem("a", {"x": 1.0, "v": 0.0}, {"x": "v", "v": "f - 40*x - 0.1*v"},
               {"y": "x + 2.5*f + 0.1*sin(9*t)"}, {"f": 0.0}),
@@ -221,6 +227,19 @@ class Estimates(InFolder, unittest.TestCase):
             print("k", k, "estimate over error", ratio)
             self.assertGreater(ratio, 0.25)
             self.assertLess(ratio, 5.0)
+
+    def test_of_rows(self):
+        """Inside a macro-step a run may be further off than at its ends, and says so."""
+        model = write_model(self.folder, "filled", FILLED.yaml())
+        for kind, k, step in (("gauss", 3, 0.2), ("gauss", 4, 0.4), ("gauss", 5, 0.4), ("radau", 4, 0.4)):
+            options = (*nodes(kind, k), "-cosim_step", step)
+            run = simulate(model, *options, "-cosim_output_interval", 0.01)
+            error = np.max(np.abs(run.outputs["tank.c"] - 1 / (0.2 + 0.5 * run.time))) / 4
+            with self.subTest(kind=kind, k=k):
+                self.assertGreater(run.error_estimate, 0.5 * error)
+                self.assertLess(run.error_estimate, 5 * error)
+            if kind == "gauss":
+                self.assertLess(simulate(model, *options).error_estimate, 1e-2 * error)
 
     def test_step_control(self):
         sizes = []

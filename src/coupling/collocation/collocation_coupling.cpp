@@ -224,10 +224,11 @@ void CollocationCoupling::judged(const StepJudgement& judgement) {
   if (choice_) choice_->learn(seen_, judgement);
 }
 
-void CollocationCoupling::tell_inside(std::span<PassedPoint> points) {
+std::span<const double> CollocationCoupling::tell_inside(std::span<PassedPoint> points) {
   auto& between = nodes_->between;
   if (!between) between.emplace(subsystems_, nodes_->nodes, solver_options(family_));
-  if (between->find(*system_, step_, nodes_->rows.all().inputs.back(), points)) return;
+  if (between->find(*system_, step_, nodes_->rows.all().inputs.back(), points))
+    return between->missed();
   const auto failure = agree_on_text(subsystems_.comm(), between->failure());
   throw SimulationError("t = " + short_number(step_.end) +
                         " s: rows inside the macro-step cannot be found, " +

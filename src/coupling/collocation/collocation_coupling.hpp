@@ -32,7 +32,7 @@ class CollocationCoupling : public Coupling, public CarriesErrors {
   void restart(CommunicationPoint& point) override;
   const InsideRows* inside() const override { return &nodes_->rows.all(); }
   bool tells_inside() const override { return true; }
-  void tell_inside(std::span<PassedPoint> points) override;
+  std::span<const double> tell_inside(std::span<PassedPoint> points) override;
   CarriesErrors* carries_errors() override { return this; }
   bool carry_errors(std::span<CarriedError> errors, std::span<const double> inputs) override {
     return system_->carry(errors, inputs);

@@ -21,7 +21,11 @@ CollocationRows::CollocationRows(RankNetwork& subsystems, const CollocationNodes
       nodes_(nodes.family(), enough_nodes(nodes)),
       system_(subsystems, nodes_, options),
       finer_(subsystems, nodes, nodes_, system_),
-      shares_(nodes_.with_ends()) {}
+      shares_(nodes_.with_ends()),
+      tail_(nodes_),
+      states_missed_(subsystems.n_states()),
+      missed_(subsystems.n_outputs()),
+      inputs_missed_(subsystems.n_inputs()) {}
 
 bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, std::span<PassedPoint> points) {
@@ -32,7 +36,33 @@ bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
     fill(solved, step, end_inputs, point);
     good = ask(step, point) && good;
   }
-  return agree_on_largest(subsystems_.comm(), good ? 0 : 1) == 0;
+  if (agree_on_largest(subsystems_.comm(), good ? 0 : 1) != 0) return false;
+  find_missed(step.size());
+  return true;
+}
+
+void CollocationRows::find_missed(double h) {
+  const Eigen::MatrixXd& slopes = system_.slopes();
+  for (std::size_t s = 0; s < states_missed_.size(); ++s)
+    states_missed_[s] = h * tail_.of_integral(slopes.data() + s, slopes.outerStride());
+  std::ranges::fill(inputs_missed_, Sample{});
+  const auto& connected = subsystems_.connected_inputs();
+  std::vector<double> u(system_.count());
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = system_.input(j, i);
+    inputs_missed_[connected[j]].value = tail_.of_values(u.data(), 1);
+  }
+  for (const std::size_t k : subsystems_.all()) {
+    const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);
+    const double* const x = states_missed_.data() + subsystems_.states_of(k).first;
+    for (std::size_t o = 0; o < out.size(); ++o) {
+      double& missed = missed_[out.first + o] = 0.0;
+      for (Eigen::Index i = 0; i < nodes_.count(); ++i)
+        missed =
+            std::max(missed, system_.block(k).terms_of_output(static_cast<Eigen::Index>(o), i, x,
+                                                              inputs_missed_.data() + in.first));
+    }
+  }
 }
 
 /// States and inputs by the polynomials.

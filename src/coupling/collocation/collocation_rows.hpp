@@ -4,6 +4,7 @@
 #include <string>
 
 #include "coupling/collocation/finer_nodes.hpp"
+#include "coupling/collocation/polynomial_tail.hpp"
 #include "network/passed_way.hpp"
 
 namespace concord {
@@ -20,6 +21,9 @@ class CollocationRows {
   /// end. False where a subsystem fails. Collective.
   bool find(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
             std::span<PassedPoint> points);
+  /// By how much outputs may be wrong between the ends of that macro-step beyond what they are at
+  /// these: of what the polynomials lack of states and inputs.
+  std::span<const double> missed() const { return missed_; }
   /// Of this rank, after that.
   std::optional<std::string> failure() const { return failure_ ? failure_ : system_.failure(); }
 
@@ -27,12 +31,16 @@ class CollocationRows {
   void fill(const NodeSystem& solved, const MacroStep& step, std::span<const Sample> end_inputs,
             PassedPoint& point) const;
   bool ask(const MacroStep& step, PassedPoint& point);
+  void find_missed(double h);
 
   RankNetwork& subsystems_;
   CollocationNodes nodes_;
   NodeSystem system_;
   FinerNodes finer_;
   Eigen::VectorXd shares_;  ///< of nodes and ends
+  PolynomialTail tail_;
+  std::vector<double> states_missed_, missed_;
+  std::vector<Sample> inputs_missed_;
   std::optional<std::string> failure_;
 };
 

@@ -224,9 +224,10 @@ double NodeBlock::terms_of_slope(Eigen::Index state, const double* x, const Samp
          sum_of_magnitudes(f_u(nodes_ - 1).row(state).data(), m_, u);
 }
 
-double NodeBlock::terms_of_output(Eigen::Index output, const double* x, const Sample* u) const {
-  return sum_of_magnitudes(g_x(nodes_ - 1).row(output).data(), n_, x) +
-         sum_of_magnitudes(g_u(nodes_ - 1).row(output).data(), m_, u);
+double NodeBlock::terms_of_output(Eigen::Index output, Eigen::Index node, const double* x,
+                                  const Sample* u) const {
+  return sum_of_magnitudes(g_x(node).row(output).data(), n_, x) +
+         sum_of_magnitudes(g_u(node).row(output).data(), m_, u);
 }
 
 void NodeBlock::io(Archive& archive) {

@@ -72,10 +72,11 @@ class NodeBlock {
   void put_outputs_by(const double* states, double* outputs) const;
   void put_outputs_by_magnitudes(const double* states, double* outputs) const;
 
-  /// |f_x| |x| + |f_u| |u| of this state, and |g_x| |x| + |g_u| |u| of an output, at the last node:
-  /// what rounding is a share of.
+  /// |f_x| |x| + |f_u| |u| of this state at the last node: what rounding is a share of.
   double terms_of_slope(Eigen::Index state, const double* x, const Sample* u) const;
-  double terms_of_output(Eigen::Index output, const double* x, const Sample* u) const;
+  /// |g_x| |x| + |g_u| |u| of this output at a node.
+  double terms_of_output(Eigen::Index output, Eigen::Index node, const double* x,
+                         const Sample* u) const;
 
   std::size_t fed_count() const { return fed_.size(); }
 

@@ -395,10 +395,11 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
 }
 
 void NodeSystem::find_rounding(std::span<CarriedError> errors) const {
+  const Eigen::Index last = states_.cols() - 1;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange states = subsystems_.states_of(k), in = subsystems_.inputs_of(k);
     const Sample* const u = inputs_.back().data() + in.first;
-    const double* const x = states_.col(states_.cols() - 1).data() + states.first;
+    const double* const x = states_.col(last).data() + states.first;
     CarriedError& error = errors[k];
     error.x.setZero(signed_index(states.size()));
     error.u.setZero(signed_index(in.size()));
@@ -407,7 +408,7 @@ void NodeSystem::find_rounding(std::span<CarriedError> errors) const {
     for (Eigen::Index s = 0; s < error.f.size(); ++s)
       error.f[s] = ErrorNorm::rounding(blocks_[k].terms_of_slope(s, x, u));
     for (Eigen::Index o = 0; o < error.g.size(); ++o)
-      error.g[o] = ErrorNorm::rounding(blocks_[k].terms_of_output(o, x, u));
+      error.g[o] = ErrorNorm::rounding(blocks_[k].terms_of_output(o, last, x, u));
   }
 }
 

@@ -78,6 +78,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
                 sight != Sight::ends, method.solve.at_nodes),
       indirect_(outputs_of(subsystems, true)),
       largest_(subsystems.n_outputs(), 0.0),
+      rows_(subsystems.n_outputs(), 0.0),
       ranges_(subsystems.n_outputs()),
       settled_(subsystems),
       divergence_(subsystems, outputs_of(subsystems, false), settled_, largest_, ranges_) {
@@ -215,6 +216,10 @@ void ErrorAccount::lose(const std::string& reason) {
   propagation_.reset();
 }
 
+void ErrorAccount::see_rows(std::span<const double> missed) {
+  for (std::size_t o = 0; o < missed.size(); ++o) rows_[o] = std::max(rows_[o], missed[o]);
+}
+
 double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* coupling,
                                bool last) {
   const auto& connected = subsystems_.connected_inputs();
@@ -243,9 +248,10 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
   const auto between = propagation_->between();
   for (const auto outputs : {std::span<const std::size_t>(indirect_), divergence_.signals()}) {
     for (const std::size_t o : outputs) {
-      largest_[o] = std::max(largest_[o], std::abs(errors[o].value) + between[o]);
+      largest_[o] = std::max(largest_[o], std::abs(errors[o].value) + between[o] + rows_[o]);
     }
   }
+  std::ranges::fill(rows_, 0.0);
   divergence_.judge(point, elapsed_, *propagation_, last);
   return largest[0];
 }
@@ -265,7 +271,7 @@ void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double
 void ErrorAccount::io(Archive& archive) {
   CONCORD_MEMBERS(archive, holds_, inside_, missing_, interval_, estimated_, elapsed_, settled_,
                   divergence_, undecided_);
-  CONCORD_MEMBERS_PER(archive, Per::output, largest_);
+  CONCORD_MEMBERS_PER(archive, Per::output, largest_, rows_);
   CONCORD_MEMBERS_PER(archive, Per::held, disturbance_.held);
   ranges_.io(archive, Per::output);
   if (archive.reading()) {

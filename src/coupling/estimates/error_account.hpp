@@ -48,6 +48,10 @@ class ErrorAccount {
   double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
                      const Coupling& coupling);
 
+  /// Of the macro-step that is about to end, or none: by how much outputs are wrong at rows within
+  /// beyond what they are at its ends.
+  void see_rows(std::span<const double> missed);
+
   /// The macro-step that ended at `point` was accepted; `last`: it is the run's last one. What the
   /// worst input was given wrongly over a macro-step, on the mean of each, in units of the input's
   /// size, since it was told last; not a number in between. The same on every rank. Collective.
@@ -94,7 +98,7 @@ class ErrorAccount {
   const UndecidedEvents& undecided() const { return undecided_; }
 
   void io(Archive& archive);
-  int memory_version() const { return 3; }
+  int memory_version() const { return 4; }
 
  private:
   void make_propagation();
@@ -129,6 +133,7 @@ class ErrorAccount {
   /// means.
   std::vector<std::size_t> indirect_;
   std::vector<double> largest_;  ///< errors of all outputs
+  std::vector<double> rows_;     ///< what `see_rows` has told since the last interval's end
   SignalRanges ranges_;          ///< of outputs
   SettledSignals settled_;
   Divergence divergence_;
