@@ -15,11 +15,17 @@ namespace {
 /// How far the second run's outputs are from those that were passed. A difference counts that is
 /// there at two neighbouring points: something that happens a macro-step earlier is elsewhere at
 /// one of them, whatever the error. Of signals that jump the instants are off, and what counts is
-/// the mean: at some points they are as far off as they ever are.
+/// the mean: at some points they are as far off as they ever are. What holds leave inside a
+/// macro-step, rows there show, if there are any.
 class Differences : public StepObserver {
  public:
   Differences(const PassedOutputs& passed, const CommunicationPoint& start)
-      : passed_(passed), time_(start.time), begin_(start.outputs), signals_(begin_.size()) {
+      : passed_(passed),
+        time_(start.time),
+        begin_(start.outputs),
+        signals_(begin_.size()),
+        at_ends_(begin_.size()),
+        at_rows_(begin_.size()) {
     for (std::size_t o = 0; o < signals_.size(); ++o) {
       signals_[o].see(begin_[o].value, begin_[o].value);
     }
@@ -29,10 +35,16 @@ class Differences : public StepObserver {
     const auto& end = report.left != nullptr ? report.left->outputs : report.point->outputs;
     const auto& after = report.point->outputs;
     const double span = report.step.end - time_;
-    for (; next_ < passed_.times().size() && passed_.times()[next_] < report.step.end; ++next_) {
-      compare(begin_, end, (passed_.times()[next_] - time_) / span);
+    const std::span<const double> ends = passed_.ends().times(), rows = passed_.rows().times();
+    for (const PassedPoint& point : report.inside) {
+      while (next_row_ < rows.size() && rows[next_row_] < point.time) ++next_row_;
+      if (next_row_ < rows.size() && rows[next_row_] == point.time)
+        compare_row(passed_.rows().at(next_row_++), point.outputs);
     }
-    if (next_ < passed_.times().size() && passed_.times()[next_] == report.step.end) {
+    for (; next_ < ends.size() && ends[next_] < report.step.end; ++next_) {
+      compare(begin_, end, (ends[next_] - time_) / span);
+    }
+    if (next_ < ends.size() && ends[next_] == report.step.end) {
       compare(begin_, after, 1.0);
       ++next_;
     }
@@ -45,7 +57,10 @@ class Differences : public StepObserver {
 
   std::vector<double> errors() const {
     std::vector<double> result;
-    for (const Signal& signal : signals_) result.push_back(signal.error(next_));
+    for (std::size_t o = 0; o < signals_.size(); ++o) {
+      const bool jumps = signals_[o].jumps();
+      result.push_back(std::max(at_ends_[o].error(jumps), at_rows_[o].error(jumps)));
+    }
     return result;
   }
 
@@ -53,45 +68,56 @@ class Differences : public StepObserver {
   struct Signal {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     double largest_change = 0.0;  ///< within a macro-step
-    double last = std::numeric_limits<double>::infinity(), largest = 0.0, sum = 0.0;
 
     void see(double begin, double end) {
       low = std::min(low, end);
       high = std::max(high, end);
       largest_change = std::max(largest_change, std::abs(end - begin));
     }
-    void differs(double difference) {
+    bool jumps() const { return largest_change >= 0.5 * (high - low); }
+  };
+  struct Differing {
+    double last = std::numeric_limits<double>::infinity(), largest = 0.0, sum = 0.0;
+    std::size_t points = 0;
+
+    void see(double difference) {
       const double lasting = std::min(difference, std::exchange(last, difference));
       largest = std::max(largest, lasting);
       sum += lasting;
+      ++points;
     }
-    bool jumps() const { return largest_change >= 0.5 * (high - low); }
-    double error(std::size_t points) const {
-      return jumps() ? sum / static_cast<double>(std::max<std::size_t>(points, 1)) : largest;
+    double error(bool jumps) const {
+      return jumps ? sum / static_cast<double>(std::max<std::size_t>(points, 1)) : largest;
     }
   };
 
   /// What lies between communication points where events have moved them is on a line.
   void compare(const std::vector<Sample>& begin, const std::vector<Sample>& end, double part) {
-    const auto passed = passed_.at(next_);
-    for (std::size_t o = 0; o < signals_.size(); ++o) {
+    const auto passed = passed_.ends().at(next_);
+    for (std::size_t o = 0; o < at_ends_.size(); ++o) {
       const double value = begin[o].value + part * (end[o].value - begin[o].value);
-      signals_[o].differs(std::abs(value - passed[o]));
+      at_ends_[o].see(std::abs(value - passed[o]));
     }
   }
 
+  void compare_row(std::span<const double> passed, std::span<const Sample> outputs) {
+    for (std::size_t o = 0; o < at_rows_.size(); ++o)
+      at_rows_[o].see(std::abs(outputs[o].value - passed[o]));
+  }
+
   const PassedOutputs& passed_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, next_row_ = 0;
   double time_;
   std::vector<Sample> begin_;
   std::vector<Signal> signals_;
+  std::vector<Differing> at_ends_, at_rows_;
 };
 
 /// Of macro-steps that a control has chosen.
 void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
                     const std::function<bool(double)>& go_on) {
-  const auto parts = static_cast<double>(2 * passed.every());
-  for (const double end : passed.times()) {
+  const auto parts = static_cast<double>(2 * passed.ends().every());
+  for (const double end : passed.ends().times()) {
     const double begin = simulation.time();
     for (double part = 1.0; part <= parts; ++part) {
       const double goal = part < parts ? begin + (end - begin) * part / parts : end;
@@ -108,21 +134,20 @@ void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
 }  // namespace
 
 void PassedOutputs::step_accepted(const StepReport& report) {
+  for (const PassedPoint& row : report.inside) rows_.add(row.time, row.outputs);
+  ends_.add(report.step.end, report.point->outputs);
+}
+
+void PassedOutputs::Series::add(double time, std::span<const Sample> outputs) {
   constexpr std::size_t most = 4'000'000;
-  if (report.index % every_ != 0) {
-    return;
-  }
-  times_.push_back(report.step.end);
-  for (const Sample& output : report.point->outputs) {
-    values_.push_back(output.value);
-  }
-  if (std::max(times_.size(), values_.size()) > most) {
-    keep_half();
-  }
+  if (++added_ % every_ != 0) return;
+  times_.push_back(time);
+  for (const Sample& output : outputs) values_.push_back(output.value);
+  if (std::max(times_.size(), values_.size()) > most) keep_half();
 }
 
 /// Those whose index is a multiple of twice what it was.
-void PassedOutputs::keep_half() {
+void PassedOutputs::Series::keep_half() {
   const std::size_t width = values_.size() / times_.size(), half = times_.size() / 2;
   for (std::size_t i = 0; i < half; ++i) {
     times_[i] = times_[2 * i + 1];

@@ -9,25 +9,36 @@
 
 namespace concord {
 
-/// This rank's outputs at a run's communication points; where these are too many, at every second,
-/// fourth, ... of them.
+/// This rank's outputs at a run's communication points, and at rows between these (GridRows).
 class PassedOutputs : public StepObserver {
  public:
+  /// At points in the order of time; where these are too many, at every second, fourth, ... of
+  /// them.
+  class Series {
+   public:
+    void add(double time, std::span<const Sample> outputs);
+
+    std::int64_t every() const { return every_; }
+    std::span<const double> times() const { return times_; }
+    std::span<const double> at(std::size_t point) const {
+      const std::size_t width = values_.size() / times_.size();
+      return std::span(values_).subspan(point * width, width);
+    }
+
+   private:
+    void keep_half();
+
+    std::int64_t every_ = 1, added_ = 0;
+    std::vector<double> times_, values_;
+  };
+
   void step_accepted(const StepReport& report) override;
 
-  /// Macro-steps from one to the next.
-  std::int64_t every() const { return every_; }
-  std::span<const double> times() const { return times_; }
-  std::span<const double> at(std::size_t point) const {
-    const std::size_t width = values_.size() / times_.size();
-    return std::span(values_).subspan(point * width, width);
-  }
+  const Series& ends() const { return ends_; }
+  const Series& rows() const { return rows_; }
 
  private:
-  void keep_half();
-
-  std::int64_t every_ = 1;
-  std::vector<double> times_, values_;
+  Series ends_, rows_;
 };
 
 /// The largest errors of this rank's outputs, in their units, in the run by `plan` that was at

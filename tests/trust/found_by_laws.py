@@ -52,6 +52,34 @@ connections: [osc.x -> fast.x, slow.z -> osc.u, osc.x -> slow.y]
             self.assertLess(estimate, 3 * error)
 
 
+class InsideBlackBoxes(ModelTest):
+    """And where a second run in halves tells: at communication points what follows its inputs is right, whatever
+    these are held at in between."""
+    MODEL = """
+experiment: {{start: 0, stop: 3}}
+subsystems:
+  wave: {{equations: {{outputs: {{y: sin(3*t)}}}}}}
+  gain: {gain}
+connections: [{{connect: wave.y -> gain.u{hold}}}]
+"""
+
+    def test_rows_inside(self):
+        path = self.model(self.MODEL.format(gain='{equations: {inputs: {u: 0}, outputs: {y: 0.5*u + 0.1*t}}}', hold=""))
+        execute("export-fmu", path, "gain", "-o", path.parent / "gain.fmu")
+        for hold, step in ((", hold: zoh", 0.01), ("", 0.2)):
+            model = self.model(self.MODEL.format(gain="{fmu: gain.fmu}", hold=hold))
+            for control in ((), ("-cosim_adapt", "predictor")):
+                with self.subTest(hold=hold, control=control):
+                    found = simulate(model, "-cosim_type", "jfm", "-cosim_step", step, *control,
+                                     "-cosim_output_interval", 0.00317)
+                    exact = 0.5 * np.sin(3 * found.time) + 0.1 * found.time
+                    error = np.max(np.abs(found.outputs["gain.y"] - exact)) / np.max(np.abs(exact))
+                    estimate = float(re.search(r"estimated error .*gain\.y (\S+?),? ", found.stdout).group(1))
+                    self.assertGreater(error, 1e-7)
+                    self.assertGreater(estimate, error / 3)
+                    self.assertLess(estimate, 5 * error)
+
+
 class OtherUnits(ModelTest):
     """What lies beside an output is an error of the inputs that it feeds, and not of others, where inputs before
     them are not connected or are held."""
