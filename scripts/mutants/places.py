@@ -280,8 +280,8 @@ def others(text, floating):
     """Constants that stand for one: 0 and 1 for each other, one more, or half of it and twice."""
     number = float(text.replace("'", "").rstrip("uUlLfFzZ"))
     if floating:
-        return ["1.0"] if number == 0 else ["0.0", "2.0"] if number == 1 else [f"0.5 * {text}", f"2.0 * {text}"]
-    return ["1"] if number == 0 else ["0", "2"] if number == 1 else [f"{text} + 1", f"{text} - 1"]
+        return ["1.0"] if number == 0 else ["0.0", "2.0"] if number == 1 else [f"(0.5 * {text})", f"(2.0 * {text})"]
+    return ["1"] if number == 0 else ["0", "2"] if number == 1 else [f"({text} + 1)", f"({text} - 1)"]
 
 
 PREAMBLE = b"""#include "mutants/mutants.hpp"
