@@ -77,18 +77,22 @@ def configure(defined):
     environment = dict(os.environ)
     if shutil.which("ccache"):
         environment.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-    # So that who reads beyond an end is noticed.
-    subprocess.run(["cmake", "--preset", "default", "-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS",
-                    "-DCONCORD_WERROR=OFF", *(f"-D{one}" for one in defined)], cwd=COPY, env=environment, check=True,
-                   stdout=subprocess.DEVNULL)
+    cached = ROOT / "build" / "CMakeCache.txt"
+    if cached.exists():  # what the tree's build has compiled is taken from ccache
+        defined = re.findall(r"^(CONCORD_WERROR:\w+=\w+)$", cached.read_text(encoding="utf-8"), re.M) + defined
+    subprocess.run(["cmake", "--preset", "default", *(f"-D{one}" for one in defined)], cwd=COPY, env=environment,
+                   check=True, stdout=subprocess.DEVNULL)
 
 
 def room_of(file):
     return str(Path(file).relative_to(COPY / "src").parent)
 
 
-def of_rooms(file, rooms):
-    return Path(file).is_relative_to(COPY / "src") and any(room_of(file) == room or room_of(file).startswith(f"{room}/") for room in rooms)
+def of_rooms(file, rooms, headers):
+    path = Path(file)
+    if not path.is_relative_to(COPY / "src") or not (headers or path.suffix == ".cpp"):
+        return False
+    return any(room_of(file) == room or room_of(file).startswith(f"{room}/") for room in rooms)
 
 
 def compiled_together(rooms):
@@ -98,15 +102,15 @@ def compiled_together(rooms):
             continue
         text = Path(one["file"]).read_text(encoding="utf-8", errors="replace")
         included = re.findall(r'^#include "(/[^"]+)"', text, re.M) + [one["file"]]
-        if any(of_rooms(file, rooms) for file in included):
+        if any(of_rooms(file, rooms, False) for file in included):
             yield one["file"], one["command"]
 
 
 def places_of(task):
     import places  # libclang is needed for the build alone
-    file, command, rooms = task
+    file, command, rooms, headers = task
     unit = places.parsed(file, command)
-    return ([one.as_json() for one in places.Finder(lambda name: of_rooms(name, rooms)).find(unit)],
+    return ([one.as_json() for one in places.Finder(lambda name: of_rooms(name, rooms, headers)).find(unit)],
             places.errors_of(unit))
 
 
@@ -210,7 +214,7 @@ def build(asked):
     found = {}
     own = set()
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for several, errors in pool.map(places_of, [(*unit, rooms) for unit in units]):
+        for several, errors in pool.map(places_of, [(*unit, rooms, asked.headers) for unit in units]):
             own.update((file, text) for file, _, text in errors)
             for one in several:
                 found[one["file"], one["start"], one["end"], one["after"]] = places.Place(**one)
@@ -424,6 +428,7 @@ def main():
     parser.add_argument("--rooms", default=ROOMS, help="folders of src")
     parser.add_argument("--per-room", type=int, default=60, help="mutants")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--headers", action="store_true", help="mutate these, too: almost everything is compiled anew")
     parser.add_argument("--define", action="append", default=[], help="NAME=VALUE for cmake")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tests", default=TESTS, help="regular expression for ctest's; '' for none")
