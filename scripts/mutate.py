@@ -378,7 +378,7 @@ def outcome_of(number, tests, asked):
 
 def run(asked):
     mutants = read("mutants.json")["mutants"]
-    if (COPY / "tests.json").exists():
+    if (COPY / "tests.json").exists() and not asked.again:
         tests = [Test(**one) for one in read("tests.json")["tests"]]
     else:
         tests = record(asked)
@@ -462,7 +462,7 @@ def main():
     parser.add_argument("--patience", type=float, default=10,
                         help="how many times its undisturbed time, and 5 s, a test may take")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="after which no other mutant begins")
-    parser.add_argument("--again", action="store_true", help="run what has survived once more, with tests as they are")
+    parser.add_argument("--again", action="store_true", help="record the tests of the build anew, and run what has survived")
     parser.add_argument("--least", type=float, default=0, help="per cent to be killed, for exit code 0")
     parser.add_argument("--survivors", nargs="?", const="*", help="rooms whose survivors are listed")
     asked = parser.parse_args()
