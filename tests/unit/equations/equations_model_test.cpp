@@ -358,5 +358,30 @@ TEST(EquationsModel, has_the_entries_of_its_linearisation_or_fails) {
   EXPECT_EQ(sparse.linearize_entries(outside, *pattern, entries), Outcome::failed);
 }
 
+/// Column by column, the diagonal always among them.
+TEST(EquationsModel, has_the_entries_of_its_states_and_their_diagonal) {
+  EquationsModel model(
+      {.subsystem = "s",
+       .location = "",
+       .parameters = {},
+       .inputs = {{"u", 0.0, ""}},
+       .states = {{"x", 0.5, ""}, {"p", 0.1, ""}, {"q", 0.2, ""}},
+       .derivatives = {{"x", "-x^2*q", ""}, {"p", "q*u", ""}, {"q", "-7*p + t", ""}},
+       .outputs = {{"y", "x", ""}},
+       .variables = {},
+       .units = {}});
+  const auto pattern = model.state_pattern();
+  ASSERT_NE(pattern, nullptr);
+  EXPECT_EQ(pattern->begins, (std::vector<std::int64_t>{0, 1, 3, 6}));
+  EXPECT_EQ(pattern->rows, (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2}));
+  const double x[] = {2.0, 3.0, 5.0}, u[] = {11.0};
+  std::vector<double> entries(pattern->rows.size(), 99.0), whole(9, 0.0);
+  model.state_entries(0.0, x, u, entries);
+  for (std::size_t j = 0; j < 3; ++j)
+    for (auto e = pattern->begins[j]; e < pattern->begins[j + 1]; ++e)
+      whole[3 * pattern->rows[e] + j] = entries[e];
+  EXPECT_EQ(whole, (std::vector<double>{-20.0, 0.0, -4.0, 0.0, 0.0, 11.0, 0.0, -7.0, 0.0}));
+}
+
 }  // namespace
 }  // namespace concord
