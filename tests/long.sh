@@ -131,7 +131,7 @@ CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/pytho
 bash "$root/scripts/install_packages.sh" "$logs/install.log" python3-clang-14
 log=$logs/mutants.log
 { /usr/bin/python3 -B "$root/tests/trust/mutants_written.py" &&
-  /usr/bin/python3 -B -u "$root/scripts/mutate.py" --jobs "$(cores)" --per-room 20 --least 60 --survivors; } 2>&1 | tee "$log" || {
+  /usr/bin/python3 -B -u "$root/scripts/mutate.py" --jobs "$(cores)" --per-room 20 --least 55 --survivors; } 2>&1 | tee "$log" || {
   echo "concord: error: tests notice too few changes of the program (whole log: $log)" >&2
   exit 1
 }
