@@ -10,7 +10,8 @@
 # doc/trust.md; and the unit tests and those on several ranks with a PETSc of
 # 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, 2000 random models
 # written in other ways (tests/trust/laws.py), 10^4 bits that flip (tests/trust/flips.py), and what 150
-# small models say of their own error beside the truth (tests/trust/survey.py).
+# small models say of their own error beside the truth (tests/trust/survey.py); and how many changes of the
+# program its tests notice (scripts/mutate.py).
 # Arguments go to tests/networks/sweep.py: bash tests/long.sh --count 20 --details
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -123,5 +124,14 @@ log=$logs/laws.log
 CONCORD_PROGRAM=$build/bin/concord PYTHONPATH=$root/tests/support /usr/bin/python3 -B -u \
   "$root/tests/trust/laws.py" --count 2000 --jobs "$(cores)" --shrink 2>&1 | tee "$log" || {
   echo "concord: error: a model that is written in another way has other results (whole log: $log)" >&2
+  exit 1
+}
+
+# Of the numerical rooms' mutants, twenty of each (doc/trust.md).
+bash "$root/scripts/install_packages.sh" "$logs/install.log" python3-clang-14
+log=$logs/mutants.log
+{ /usr/bin/python3 -B "$root/tests/trust/mutants_written.py" &&
+  /usr/bin/python3 -B -u "$root/scripts/mutate.py" --jobs "$(cores)" --per-room 20 --least 55 --survivors; } 2>&1 | tee "$log" || {
+  echo "concord: error: tests notice too few changes of the program (whole log: $log)" >&2
   exit 1
 }

@@ -116,6 +116,57 @@ class Velocity(Ordered):
                     self.assert_order(f"index 2, {hold}", steps, errors, order)
 
 
+class Started(Ordered):
+    """Unknowns at the start, which follow from derivatives of their equation alone."""
+
+    POSITION = (VELOCITY.replace("states: {x: 0}", "states: {x: 0, v: SPEED}")
+                .replace("{x: cos(t) + f}", "{x: v, v: cos(t) - x + f}").replace("{x: f}", "{x: v, v: f/3}"))
+
+    def started(self, text):
+        folder, model = written(text)
+        with folder:
+            return simulate(model, "-cosim_step", 0.01, "-cosim_stop", 0.02).outputs["lambda.value"][0]
+
+    def test_first_derivative(self):
+        """x' = cos t - lambda = lambda: 1/2, whatever was given."""
+        self.assertLess(abs(self.started(VELOCITY) - 0.5), 1e-9)
+
+    def test_second_derivative(self):
+        """cos t - x - lambda = lambda/3: 3/4; in units of 1e-6 and 1e6 the same."""
+        text = self.POSITION.replace("SPEED", "2")
+        self.assertLess(abs(self.started(text) - 0.75), 1e-5)
+        for unit in (1e-6, 1e6):
+            scaled = text.replace("+ f}", f"+ f*{unit}}}").replace("f/3", f"f*{unit}/3")
+            self.assertLess(abs(self.started(scaled) * unit - 0.75), 1e-5)
+
+    def test_size_of_the_equation(self):
+        """Neither the unknown nor what rounding leaves of start values depends on it."""
+        text = (self.POSITION.replace("SPEED", "2").replace("{x: 0,", "{x: 0.3,", 1)
+                .replace("{x: 0,", "{x: 0.30000000000000004,", 1))
+        for size in ("1e-9", "1e9"):
+            scaled = text.replace("equation: left.x - right.x", f"equation: {size}*left.x - {size}*right.x")
+            self.assertLess(abs(self.started(scaled) - 0.75 * (1 - 0.3)), 1e-5, size)
+
+    def test_of_several(self):
+        """A chain of three: x1'' = 1 - a, x2'' = (a - b)/2, x3'' = b/3 are the same: 1/6."""
+        mass = ("equations: {{inputs: {fs}, states: {{x: 0, v: 1}}, derivatives: {{x: v, v: {a}}}, "
+                "outputs: {{x: x}}}}")
+        bodies = "\n".join(f"  {name}:\n    " + mass.format(fs=fs, a=a) for name, fs, a in (
+            ("one", "{f: 0}", "1 - f"), ("two", "{f: 0, g: 0}", "(f - g)/2"), ("three", "{g: 0}", "g/3")))
+        folder, model = written(f"""
+experiment: {{start: 0, stop: 0.02}}
+subsystems:
+{bodies}
+constraints:
+  - {{unknown: first, equation: one.x - two.x, feeds: {{one.f: 1, two.f: 1}}}}
+  - {{unknown: second, equation: two.x - three.x, feeds: {{two.g: 1, three.g: 1}}}}
+""")
+        with folder:
+            y = simulate(model, "-cosim_step", 0.01).outputs
+        self.assertLess(abs(y["first.value"][0] - 5 / 6), 1e-5)
+        self.assertLess(abs(y["second.value"][0] - 1 / 2), 1e-5)
+
+
 class Rods(Ordered):
     """Index 3: a position constraint between mechanical subsystems."""
 

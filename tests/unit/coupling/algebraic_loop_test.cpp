@@ -20,6 +20,7 @@ class Pair : public ::testing::Test {
   struct Part {
     Function g;
     std::optional<double> d = {};
+    bool has_start = true;
   };
 
   static std::unique_ptr<LambdaModel> model_of(const Part& part) {
@@ -32,14 +33,20 @@ class Pair : public ::testing::Test {
     return model;
   }
 
+  static SubsystemDescription describe(const std::string& name, const Part& part) {
+    SubsystemDescription description = describe_ode(name, "native", model_of(part)->interface());
+    if (!part.has_start) {
+      description.inputs[0].start.reset();
+    }
+    return description;
+  }
+
   void make(const Part& a, const Part& b) {
     for (const auto& [name, part] : {std::pair("a", a), std::pair("b", b)}) {
-      const auto made = [part = part] { return model_of(part); };
       SubsystemEntry& entry = model_.subsystems.emplace_back();
-      entry.description = describe_ode(name, "native", made()->interface());
-      entry.create = [made, name = name](const SubsystemSettings& settings) {
-        return make_ode_subsystem(describe_ode(name, "native", made()->interface()), made(),
-                                  settings);
+      entry.description = describe(name, part);
+      entry.create = [part = part, name = name](const SubsystemSettings& settings) {
+        return make_ode_subsystem(describe(name, part), model_of(part), settings);
       };
     }
     model_.connections = {{"a.y0", "b.u0", ""}, {"b.y0", "a.u0", ""}};
@@ -101,6 +108,19 @@ TEST_F(Pair, OneThatIsSingularAtTheGuessOnlyIsSolvedFromElsewhere) {
        {[](double, double u) { return u - u * u * u + 8.0; }});
   ASSERT_TRUE(solve()) << loop_->failure();
   EXPECT_NEAR(inputs_[0].value, 2.0, 1e-14);
+}
+
+/// u = u + (u - 1)(u - 9): from 0 Newton's method comes to 1; what feeds an input there is 9.
+TEST_F(Pair, InputsWithoutStartValuesBeginWithWhatFeedsThem) {
+  for (const bool has_start : {true, false}) {
+    model_ = {};
+    make({[](double, double u) { return u; }, {}, has_start},
+         {[](double, double u) { return u + (u - 1.0) * (u - 9.0); }, {}, has_start});
+    inputs_ = outputs_ = std::vector<Sample>(2);
+    ASSERT_TRUE(solve()) << loop_->failure();
+    EXPECT_NEAR(inputs_[0].value, has_start ? 1.0 : 9.0, 1e-13);
+    EXPECT_NEAR(inputs_[1].value, inputs_[0].value, 1e-13);
+  }
 }
 
 TEST_F(Pair, WhereThereIsNoSolutionTheFirstGuessIsNamed) {

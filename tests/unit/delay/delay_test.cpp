@@ -209,7 +209,14 @@ TEST(Delay, PredictsItself) {
     Linearization known;
     ASSERT_EQ(delay->linearize({&begin, 1}, known), Outcome::ok);
     EXPECT_EQ(known.g_u, std::vector<double>{0.0});
+    ASSERT_EQ(known.g.size(), 1u);
+    EXPECT_NEAR(known.g[0], std::sin(1.0 - seconds), 1e-6);
     EXPECT_NEAR(known.g_t[0], std::cos(1.0 - seconds), 1e-4);
+    EXPECT_EQ(known.g_late, std::vector<double>{1.0});
+    EXPECT_EQ(known.late, seconds);
+    double curvature = 0.0;
+    ASSERT_EQ(delay->output_curvatures({&begin, 1}, {&curvature, 1}), Outcome::ok);
+    EXPECT_NEAR(curvature, -std::sin(1.0 - seconds), 1e-2);
     Sample predicted;
     ASSERT_EQ(delay->outputs_at({1.1, 0.1, {}, {&end, 1}}, {&predicted, 1}), Outcome::ok);
     const Sample y = advance(*delay, 1.0, 0.1);

@@ -6,6 +6,8 @@
 #include <ctime>
 
 #include "concord/errors.hpp"
+#include "subsystem/ode_subsystem.hpp"
+#include "subsystem/sparse_linearization.hpp"
 
 namespace concord {
 namespace {
@@ -309,6 +311,76 @@ TEST(EquationsModel, keeps_its_own_discrete_variables_where_others_evaluate_in_b
   one.derivatives(0.0, x, u, again);
   EXPECT_NE(alone[0], between[0]);
   EXPECT_EQ(alone[0], again[0]);
+}
+
+/// Rows of a pattern's entries as a whole matrix.
+std::vector<double> whole_matrix(const RowPattern& pattern, std::span<const double> entries,
+                                 std::size_t columns) {
+  std::vector<double> result(pattern.rows() * columns);
+  for (std::size_t row = 0; row < pattern.rows(); ++row)
+    for (int e = pattern.begins[row]; e < pattern.begins[row + 1]; ++e)
+      result[row * columns + static_cast<std::size_t>(pattern.columns[e])] = entries[e];
+  return result;
+}
+
+TEST(EquationsModel, has_the_entries_of_its_linearisation_or_fails) {
+  auto model = std::make_unique<EquationsModel>(EquationsDescription{
+      .subsystem = "s",
+      .location = "",
+      .parameters = {{"k", 3.0, ""}},
+      .inputs = {{"u", 0.4, ""}, {"w", 2.0, ""}},
+      .states = {{"x", 0.5, ""}, {"p", 0.1, ""}, {"q", 0.2, ""}},
+      .derivatives = {{"x", "-x^2*u*t", ""}, {"p", "q", ""}, {"q", "-k*p*w", ""}},
+      .outputs = {{"a", "p*t", ""}, {"b", "x*sin(u)", ""}, {"c", "log(w)", ""}},
+      .variables = {},
+      .units = {}});
+  SubsystemDescription description = describe_ode("s", "equations", model->interface());
+  const auto subsystem = make_ode_subsystem(std::move(description), std::move(model), {});
+  auto& sparse = dynamic_cast<LinearizesSparsely&>(*subsystem);
+  subsystem->start({0.5, 0.51}, 1.0);
+  const std::vector<Sample> inputs{{0.4, 1.0}, {2.0, -1.0}};
+  const auto pattern = sparse.linear_pattern();
+  ASSERT_NE(pattern, nullptr);
+  EXPECT_EQ(pattern->entries(), 3u + 2u + 2u + 2u);
+  Linearization whole, entries;
+  ASSERT_EQ(subsystem->linearize(inputs, whole), Outcome::ok);
+  ASSERT_EQ(sparse.linearize_entries(inputs, *pattern, entries), Outcome::ok);
+  EXPECT_EQ(whole_matrix(pattern->f_x, entries.f_x, 3), whole.f_x);
+  EXPECT_EQ(whole_matrix(pattern->f_u, entries.f_u, 2), whole.f_u);
+  EXPECT_EQ(whole_matrix(pattern->g_x, entries.g_x, 3), whole.g_x);
+  EXPECT_EQ(whole_matrix(pattern->g_u, entries.g_u, 2), whole.g_u);
+  EXPECT_EQ(entries.f, whole.f);
+  EXPECT_EQ(entries.g, whole.g);
+  EXPECT_EQ(entries.f_t, whole.f_t);
+  EXPECT_EQ(entries.g_t, whole.g_t);
+  EXPECT_NEAR(entries.f_t[0], -0.25 * 0.4, 1e-9);
+  const std::vector<Sample> outside{{0.4, 1.0}, {-1.0, 0.0}};  // log(w)
+  EXPECT_EQ(sparse.linearize_entries(outside, *pattern, entries), Outcome::failed);
+}
+
+/// Column by column, the diagonal always among them.
+TEST(EquationsModel, has_the_entries_of_its_states_and_their_diagonal) {
+  EquationsModel model(
+      {.subsystem = "s",
+       .location = "",
+       .parameters = {},
+       .inputs = {{"u", 0.0, ""}},
+       .states = {{"x", 0.5, ""}, {"p", 0.1, ""}, {"q", 0.2, ""}},
+       .derivatives = {{"x", "-x^2*q", ""}, {"p", "q*u", ""}, {"q", "-7*p + t", ""}},
+       .outputs = {{"y", "x", ""}},
+       .variables = {},
+       .units = {}});
+  const auto pattern = model.state_pattern();
+  ASSERT_NE(pattern, nullptr);
+  EXPECT_EQ(pattern->begins, (std::vector<std::int64_t>{0, 1, 3, 6}));
+  EXPECT_EQ(pattern->rows, (std::vector<std::int64_t>{0, 1, 2, 0, 1, 2}));
+  const double x[] = {2.0, 3.0, 5.0}, u[] = {11.0};
+  std::vector<double> entries(pattern->rows.size(), 99.0), whole(9, 0.0);
+  model.state_entries(0.0, x, u, entries);
+  for (std::size_t j = 0; j < 3; ++j)
+    for (auto e = pattern->begins[j]; e < pattern->begins[j + 1]; ++e)
+      whole[3 * pattern->rows[e] + j] = entries[e];
+  EXPECT_EQ(whole, (std::vector<double>{-20.0, 0.0, -4.0, 0.0, 0.0, 11.0, 0.0, -7.0, 0.0}));
 }
 
 }  // namespace

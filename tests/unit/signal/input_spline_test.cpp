@@ -133,6 +133,16 @@ TEST(InputSpline, SwitchingChangesNothingWhereTheOldHoldGoesOn) {
   }
 }
 
+TEST(Integral, OfEveryPower) {
+  for (std::size_t k = 0; k < 6; ++k) {
+    Polynomial power;
+    power.c[k] = 1.0;
+    EXPECT_DOUBLE_EQ(integral(power, h),
+                     std::pow(h, static_cast<double>(k + 1)) / static_cast<double>(k + 1))
+        << k;
+  }
+}
+
 TEST(Integral, HermiteIsThatOfTheCubicAndOfFourthOrder) {
   EXPECT_NEAR(hermite_integral(cubic.at(0.0), cubic.at(h), h), integral(cubic, h), 1e-15);
   const auto error = [](double size) {

@@ -62,5 +62,22 @@ TEST(ErrorBudget, AnErrorThatIsThereMayStillGrowByAPartOfItself) {
   EXPECT_GT(budget.share(), 0.5);
 }
 
+/// By hand: E over the spent share since the last quarter to half of the time, and what is left.
+TEST(ErrorBudget, SharesFollowFromTheGrowthSinceAQuarterOfTheTime) {
+  ErrorBudget budget(10.0);
+  budget.observe(1.0, 0.01);  // hardly anything grows: the most, 2
+  EXPECT_DOUBLE_EQ(budget.share(), 2.0);
+  budget.observe(2.0, 0.06);  // 0.06 for a spent 1 + 2
+  EXPECT_DOUBLE_EQ(budget.share(), (0.25 - 0.06) / (0.06 / 3.0 * 8.0));
+  budget.observe(3.0, 0.08);  // half of the time, 2, was reached: the quarter is at 1
+  EXPECT_DOUBLE_EQ(budget.share(), (0.25 - 0.08) / (0.07 / (2.0 + 1.1875) * 7.0));
+  budget.observe(3.0, 5.0);  // no time has passed
+  EXPECT_DOUBLE_EQ(budget.error(), 0.08);
+  EXPECT_DOUBLE_EQ(budget.rest(), 7.0);
+  budget.observe(3.5, 4.0);  // at most by a factor of two
+  EXPECT_DOUBLE_EQ(budget.share(), 0.5 * (0.25 - 0.08) / (0.07 / (2.0 + 1.1875) * 7.0));
+  EXPECT_DOUBLE_EQ(budget.free(), 0.2 * 4.0);
+}
+
 }  // namespace
 }  // namespace concord

@@ -142,6 +142,39 @@ TEST(ErrorControlledSteps, TheSmallestSizeFollowsFromTheTimeNotFromTheStop) {
   }
 }
 
+TEST(ErrorControlledSteps, ANewBeginningIsWithinItsBounds) {
+  ErrorControlledSteps steps({0.0, 10.0, 1.0, 1e-6}, 0.1);
+  steps.begin_anew(1e-12);
+  EXPECT_DOUBLE_EQ(size_of(steps), 1e-3 * 0.1);
+  steps.begin_anew(7.0);
+  EXPECT_DOUBLE_EQ(size_of(steps), 1.0);
+  ErrorControlledSteps coarse({0.0, 10.0, 1.0, 0.05}, 0.1);
+  coarse.begin_anew(1e-12);
+  EXPECT_DOUBLE_EQ(size_of(coarse), 0.05);
+}
+
+/// The formula of the first macro-step, whose past error counts as 1, and of growth behind it.
+TEST(ErrorControlledSteps, GrowsQuicklyUntilItHasItsSize) {
+  ErrorControlledSteps steps({0.0, 1e9, 1e6, 1e-9}, 1.0);
+  steps.accept(0.2, 1);
+  const double settled = std::pow(0.7 / std::sqrt(0.2), 0.3) * std::pow(1.0 / 0.2, 0.2);
+  EXPECT_NEAR(size_of(steps), settled, 1e-12);
+  steps.accept(1e-9, 1);
+  EXPECT_NEAR(size_of(steps), 2.0 * settled, 1e-12);
+}
+
+/// The controller's formula, with 1e-4 in the place of a past error that is smaller.
+TEST(ErrorControlledSteps, AnErrorThatWasTinyIsForgottenSoon) {
+  for (const double before : {1e-4, 1e-9}) {
+    ErrorControlledSteps steps({0.0, 1e9, 1e6, 1e-9}, 1.0);
+    steps.accept(before, 1);
+    EXPECT_DOUBLE_EQ(size_of(steps), 10.0);
+    steps.accept(0.2, 1);
+    const double plain = 0.7 / std::sqrt(0.2);
+    EXPECT_NEAR(size_of(steps), 10.0 * std::pow(plain, 0.3) * std::pow(1e-4 / 0.2, 0.2), 1e-12);
+  }
+}
+
 TEST(ErrorControlledSteps, EndsAnywhereHoweverFarTheStopIs) {
   ErrorControlledSteps steps({0.0, 3e12, 1.0, 0.0}, 0.5);
   steps.end_by(1e-6);

@@ -187,6 +187,14 @@ TEST(FarTimes, FixedStepsHaveExactlyTheirSize) {
 }
 
 /// An event that a double rounds by more than a millionth of the step makes no step of its own.
+TEST(FarTimes, TheShortestStepIsSixteenSpacings) {
+  const double eps = std::numeric_limits<double>::epsilon();
+  for (const double sign : {1.0, -1.0}) {
+    EXPECT_DOUBLE_EQ(shortest_step(sign * 1e9, 0.1), 16.0 * eps * 1e9);
+    EXPECT_DOUBLE_EQ(shortest_step(sign * 1e-3, 0.1), 16.0 * eps * 0.1);
+  }
+}
+
 TEST(FarTimes, RoundingIsNoStep) {
   for (const double start : far_starts) {
     FixedSteps steps(start, start + 1.0, 0.01, {start + 0.3, start + 0.7});
