@@ -13,8 +13,8 @@ from ._errors import InputError
 from ._options import changes_of, path_of, text_of, texts_of, words_of
 from ._program import call, model_words
 
-#: Relative to a number: steps of SciPy's and others' forward differences, 1.5e-8.
-_NEAR = 1e-6
+#: Of differences on one side and on both, absolute or relative to a number, as SciPy takes them.
+_STEPS = np.finfo(float).eps ** 0.5, np.finfo(float).eps ** (1 / 3)
 
 
 class Gradient(NamedTuple):
@@ -148,8 +148,8 @@ class Function:
         last, self._last = self._last, x.copy()
         if last is None or last.shape != x.shape or np.count_nonzero(x != last) != 1:
             return
-        step = np.abs(x - last).max()
-        if step < _NEAR * max(np.abs(last[x != last]).max(), np.finfo(float).tiny):
+        step, size = np.abs(x - last).max(), np.abs(last[x != last]).max()
+        if any(abs(step - h * scale) < 0.01 * step for h in _STEPS for scale in (1.0, size)):
             warnings.warn(f"values {step:.1e} apart look like finite differences, which are lost in the "
                           "errors of runs that choose their own steps: give the optimiser "
                           "jac=f.gradient", stacklevel=3)

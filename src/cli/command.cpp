@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
-#include "support/options.hpp"
 
 namespace concord {
 namespace {
 
-constexpr std::size_t summary_column = 46, word_column = 25, brief_column = 14;
+constexpr std::size_t summary_column = 46, word_column = 25, brief_column = 14, longest_line = 90;
 
 std::vector<const Command*>& registered() {
   static std::vector<const Command*> all;
@@ -98,7 +97,16 @@ std::string command_lines(HelpLength length) {
     else
       others.emplace_back(command->name);
   }
-  return others.empty() ? text : text + "  and " + joined(others) + "\n";
+  if (others.empty()) return text;
+  std::string line = "  and ";
+  for (const std::string& other : others) {
+    if (line.size() + other.size() > longest_line) {
+      text += line + "\n";
+      line = "      ";
+    }
+    line += other + (&other == &others.back() ? "\n" : ", ");
+  }
+  return text + line;
 }
 
 std::string help_page(const Command& command, HelpLength length) {

@@ -31,8 +31,7 @@ std::string option_lines() {
 
 /// What most runs need, in words that fit a line.
 constexpr std::pair<const char*, const char*> wanted_most[] = {
-    {"-cosim_accuracy 1e-4",
-     "largest error wanted, of each signal's range; chooses what is not given"},
+    {"-cosim_accuracy 1e-4", "largest error wanted, of each signal's range; chooses the rest"},
     {"-cosim_type jfm", "the method; concord check says which can run"},
     {"-cosim_step 1e-3", "macro-steps of this size, s, in place of an accuracy"},
     {"-cosim_stop 10", "stop time, s, in place of the model's; also -cosim_start"},

@@ -73,10 +73,12 @@ class Derivatives(unittest.TestCase):
         f = concord.Function(self.model, "(a.x - 1)^2", ["a.k"], start=[0.5])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            for k in (0.5, 0.5, 0.6):
+            for k in (0.5, 0.5, 0.6, 0.6 + 1e-11):
                 f([k])
-        with self.assertWarnsRegex(UserWarning, "1.5e-08 apart.*jac=f.gradient"):
-            f([0.6 + 1.5e-8])
+        for step in (2.0**-26, 0.5 * 2.0**-26, 0.5 * 2.0**(-52 / 3)):  # minimize, curve_fit, both with "3-point"
+            f([0.5])
+            with self.assertWarnsRegex(UserWarning, "apart look like finite differences.*jac=f.gradient"):
+                f([0.5 + step])
 
     def test_wrong_calls(self):
         data = {"time": [0, 1], "a.x": [1, 2]}

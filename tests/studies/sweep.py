@@ -81,7 +81,8 @@ subsystems:
   spring: {equations: {parameters: {k: 1}, inputs: {x: 0}, outputs: {F: -k*x}}}
 connections: [mass.x -> spring.x, spring.F -> mass.F]
 ''')
-        path, _ = self.sweep(model, "--set", "spring.k=1", "--results", "mass.x:max,mass.x:min,mass.x:rms", "-cosim_step", 0.8)
+        path, _ = self.sweep(model, "--set", "spring.k=1", "--results", "mass.x:max,mass.x:min,mass.x:rms",
+                             "-cosim_type", "radau", "-cosim_step", 0.8)
         row = table(path)[0]
         with h5py.File(row["file"]) as file:
             self.assertLess(np.max(file["outputs/values"][:, 0]), 0.9999)
