@@ -11,7 +11,6 @@ namespace concord {
 MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems)
     : method_(method),
       subsystems_(subsystems),
-      wanted_(wanted_at_points(method_.hold, subsystems)),
       consistent_(subsystems),
       constraints_(subsystems),
       constraint_sizes_(subsystems),
@@ -26,7 +25,7 @@ MissilesCoupling::MissilesCoupling(const Method& method, RankNetwork& subsystems
       iteration_(subsystems, joins_, estimators_, system_, misses_, fed_, method.max_it) {}
 
 void MissilesCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {
-  start_consistently(subsystems_, consistent_, wanted_, first, stop, point);
+  start_consistently(subsystems_, consistent_, wanted_of(method_.hold), first, stop, point);
   start_constraints(subsystems_, consistent_, constraints_, method_.tolerance, point);
   constraint_sizes_.see(point.inputs, point.outputs);
   error_.restart(point);
@@ -106,7 +105,7 @@ void MissilesCoupling::integrate(const MacroStep& step, const CommunicationPoint
                       !joins_.any_layer() && report.evaluations == 0;
   const auto continuity = joined ? InputContinuity::smooth : InputContinuity::broken;
   const Outcome outcome = subsystems_.advance(subsystems_.all(), step, trial.polynomials,
-                                              continuity, wanted_, trial.outputs);
+                                              continuity, wanted_of(method_.hold), trial.outputs);
   subsystems_.exchange(trial.outputs, fed_);
   ++report.evaluations;
   misses_.measure(trial, fed_, outcome);
@@ -164,7 +163,7 @@ void MissilesCoupling::commit(const CommunicationPoint& point) {
 }
 
 void MissilesCoupling::restart(CommunicationPoint& point) {
-  make_touched_consistent(subsystems_, consistent_, wanted_, point);
+  make_touched_consistent(subsystems_, consistent_, wanted_of(method_.hold), point);
   restart_constraints(subsystems_, consistent_, constraints_, point);
   estimators_.restart_touched();
   error_.restart(point);

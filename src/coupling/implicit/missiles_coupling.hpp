@@ -58,7 +58,6 @@ class MissilesCoupling : public Coupling {
 
   Method method_;
   RankNetwork& subsystems_;
-  Wanted wanted_;  ///< of every macro-step's end
   ConsistentInputs consistent_;
   ConstraintRows constraints_;
   ConstraintSizes constraint_sizes_;
