@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import warnings
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from ._errors import InputError
 from ._options import changes_of, path_of, text_of, texts_of, words_of
 from ._program import call, model_words
+
+#: Of differences on one side and on both, absolute or relative to a number, as SciPy takes them.
+_STEPS = np.finfo(float).eps ** 0.5, np.finfo(float).eps ** (1 / 3)
 
 
 class Gradient(NamedTuple):
@@ -124,6 +128,7 @@ class Function:
                              f"{np.shape(start)}")
         self._model, self._of, self._ranks = model, of, ranks
         self._start_values, self._options = dict(start_values or {}), options
+        self._last: Optional[np.ndarray] = None
 
     def _at(self, x: Sequence[float]) -> Dict[str, float]:
         values = np.asarray(x, dtype=float).ravel()
@@ -133,8 +138,21 @@ class Function:
 
     def __call__(self, x: Sequence[float]) -> float:
         """The value alone, by one run."""
+        self._watch_steps(np.asarray(x, dtype=float).ravel())
         return gradient(self._model, self._of, ranks=self._ranks, **self._options,
                         start_values={**self._start_values, **self._at(x)}).value
+
+    def _watch_steps(self, x: np.ndarray) -> None:
+        """Runs choose their steps anew: values that are as near as finite differences take them
+        differ by what that makes of them."""
+        last, self._last = self._last, x.copy()
+        if last is None or last.shape != x.shape or np.count_nonzero(x != last) != 1:
+            return
+        step, size = np.abs(x - last).max(), np.abs(last[x != last]).max()
+        if any(abs(step - h * scale) < 0.01 * step for h in _STEPS for scale in (1.0, size)):
+            warnings.warn(f"values {step:.1e} apart look like finite differences, which are lost in the "
+                          "errors of runs that choose their own steps: give the optimiser "
+                          "jac=f.gradient", stacklevel=3)
 
     def value_and_gradient(self, x: Sequence[float]) -> Tuple[float, np.ndarray]:
         """For `minimize(f.value_and_gradient, f.start, jac=True)`."""

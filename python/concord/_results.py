@@ -9,6 +9,7 @@ import numpy as np
 
 from ._errors import InputError
 from ._concord import resampled
+from ._html import page
 from ._nearest import unknown_variable
 
 if TYPE_CHECKING:
@@ -155,8 +156,14 @@ class Result:
     def __repr__(self) -> str:
         if not self._file:
             return "<concord.Result, closed>"
-        return (f"<concord.Result of {self.model}: {self.status}, {len(self._columns)} variables, "
-                f"{len(self._time)} rows, t from {self._time[0]:g} to {self._time[-1]:g} s>")
+        missed = ", accuracy NOT REACHED" if "NOT REACHED" in self.attribute("accuracy", "") else ""
+        return (f"<concord.Result of {self.model}: {self.status}{missed}, {len(self._columns)} "
+                f"variables, {len(self._time)} rows, t from {self._time[0]:g} to "
+                f"{self._time[-1]:g} s>")
+
+    def _repr_html_(self) -> Optional[str]:
+        """For notebooks: status, estimated error, and curves of the first outputs."""
+        return page(self) if self._file else None
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -189,7 +196,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """`completed`, `interrupted`, `failed`, `diverged`, or `running`."""
+        """`completed`, `inaccurate`, `interrupted`, `failed`, `diverged`, or `running`."""
         return self.attribute("status", "")
 
     @property

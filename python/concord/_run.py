@@ -22,7 +22,7 @@ _TELLING = ("cosim_monitor", "cosim_progress", "cosim_view")
 
 def run(model: Union[str, os.PathLike, ModelBuilder], *,
         start_values: Optional[Mapping[str, Any]] = None,
-        parameters: Union[str, os.PathLike, None] = None, progress: bool = False,
+        parameters: Union[str, os.PathLike, None] = None, progress: Optional[bool] = None,
         **options: Any) -> Result:
     """Simulates a model, as the command `concord run`, and gives its results.
 
@@ -36,10 +36,11 @@ def run(model: Union[str, os.PathLike, ModelBuilder], *,
     parameters :
         A file with many of them (.yaml, .ssv, .csv).
     progress :
-        Shows a bar (tqdm, where installed; else lines on stderr).
+        Shows a bar (in a notebook, or by tqdm where installed; else lines on stderr). None: in a
+        notebook, of runs that take more than half a second; elsewhere nothing.
     **options :
         The command's options without their dash: `cosim_type="jfm"`, `cosim_step=1e-3`,
-        `subsystem_left_rtol=1e-9`. `concord run --help` lists them.
+        `subsystem_left_rtol=1e-9`. `concord run --help-all` lists them.
 
     The results file is a temporary one, which ends up in memory, unless `cosim_output` names one.
     Under mpirun all ranks call it with the same arguments and get the same results.

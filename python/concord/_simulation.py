@@ -81,6 +81,9 @@ class Simulation:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"<concord.Simulation at t = {self.time:g} of {self.stop_time:g} s>"
+
     def close(self) -> None:
         """Frees what it holds. Under mpirun on all ranks."""
         self._core.close()

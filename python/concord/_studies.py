@@ -59,7 +59,7 @@ def sweep(model: Path, values: Optional[Mapping[str, Any]] = None, *,
           samples: Optional[Path] = None, latin: Optional[int] = None, seed: int = 1,
           results: Sequence[str] = (), start_values: Optional[Mapping[str, Any]] = None,
           output: Optional[Path] = None, resume: bool = False, ranks: int = 1,
-          ranks_per_run: int = 1, progress: bool = False, **options: Any) -> Sweep:
+          ranks_per_run: int = 1, progress: Optional[bool] = None, **options: Any) -> Sweep:
     """A run for every combination of values: the command `concord sweep`.
 
     Parameters
@@ -84,6 +84,8 @@ def sweep(model: Path, values: Optional[Mapping[str, Any]] = None, *,
         Does what the table `output` lacks.
     ranks, ranks_per_run :
         MPI ranks, shared out in groups among the runs.
+    progress :
+        A bar of the runs, as in `concord.run`.
     **options :
         Those of `concord run`, for every run.
 

@@ -192,6 +192,7 @@ const RegisteredCommand check({
     .place = 20,
     .usage = "MODEL [-v] [--probe] [-options]",
     .summary = "validate and explain a model; --probe tries\nwhat its FMUs claim",
+    .brief = "explains a model and finds its mistakes, simulates nothing",
     .description = "Validates and explains a model: subsystems, capabilities, connections, direct "
                    "feedthrough,\nalgebraic loops, execution order, and which methods can run.",
     .words = words_of_models({{.name = "probe", .help = "try what the model's FMUs claim"},

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "cli/event_rows.hpp"
+#include "cli/dense_curves.hpp"
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
 #include "support/options.hpp"
@@ -87,22 +88,21 @@ std::vector<ChosenResult> chosen_results(const std::vector<std::string>& lists,
 
 std::vector<double> result_values(const ResultsReader& results,
                                   const std::vector<ChosenResult>& chosen) {
-  const std::vector<std::size_t> rows = rows_at_events(results);
-  const std::vector<double> time = with_left_limits(results.time(), rows, {});
-  std::vector<double> values;
+  constexpr std::size_t least = 20000;  // points: peaks of ten oscillations to 1e-6
+  const DenseCurves curves(results, std::nullopt, least);
+  const std::vector<double> time(curves.time().begin(), curves.time().end());
+  std::vector<double> found;
   for (const ChosenResult& result : chosen) {
     const RecordedVariable* variable = results.find(result.variable);
     if (variable == nullptr)
       throw InputError("--results " + name_of(result) + ": not recorded in '" +
                        results.path().string() + "'; leave out -cosim_record");
-    const std::size_t column[] = {variable->column};
-    const auto right = results.read_columns(variable->quantity, column).front();
-    auto left = results.read_left_columns(variable->quantity, column).front();
-    for (std::size_t event = 0; event < left.size(); ++event)  // where they are known
-      if (std::isnan(left[event])) left[event] = right[rows[event]];
-    values.push_back(value_of(result.statistic, time, with_left_limits(right, rows, left)));
+    std::vector<double> values = curves.own_values(*variable);
+    for (std::size_t i = 1; i < time.size(); ++i)  // what was before an event may not be known
+      if (std::isnan(values[i - 1]) && time[i] == time[i - 1]) values[i - 1] = values[i];
+    found.push_back(value_of(result.statistic, time, values));
   }
-  return values;
+  return found;
 }
 
 }  // namespace concord

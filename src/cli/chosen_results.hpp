@@ -8,8 +8,9 @@
 
 namespace concord {
 
-/// One number of a recorded variable: its last value, its extremes over the communication points
-/// (left limits at events among them), or its root mean square over time, by trapezoids.
+/// One number of a recorded variable: its last value, its extremes (left limits at events among
+/// them), or its root mean square over time. These go along the curve between rows, too, since
+/// macro-steps may be long.
 enum class Statistic { last, min, max, rms };
 
 /// "left.x:max"

@@ -9,7 +9,7 @@
 namespace concord {
 namespace {
 
-constexpr std::size_t summary_column = 46, word_column = 25;
+constexpr std::size_t summary_column = 46, word_column = 25, brief_column = 14, longest_line = 90;
 
 std::vector<const Command*>& registered() {
   static std::vector<const Command*> all;
@@ -86,20 +86,38 @@ const Command* find_command(const std::string& name) {
   return found == all.end() ? nullptr : *found;
 }
 
-std::string command_lines() {
+std::string command_lines(HelpLength length) {
   std::string text;
-  for (const Command* command : commands())
-    text += beside("  " + call_of(*command), command->summary, summary_column);
-  return text;
+  std::vector<std::string> others;
+  for (const Command* command : commands()) {
+    if (length == HelpLength::whole)
+      text += beside("  " + call_of(*command), command->summary, summary_column);
+    else if (command->brief != nullptr)
+      text += beside(std::string("  ") + command->name, command->brief, brief_column);
+    else
+      others.emplace_back(command->name);
+  }
+  if (others.empty()) return text;
+  std::string line = "  and ";
+  for (const std::string& other : others) {
+    if (line.size() + other.size() > longest_line) {
+      text += line + "\n";
+      line = "      ";
+    }
+    line += other + (&other == &others.back() ? "\n" : ", ");
+  }
+  return text + line;
 }
 
-std::string help_page(const Command& command) {
+std::string help_page(const Command& command, HelpLength length) {
   const std::string call = call_of(command);
   std::string text = call.substr(call.find("concord ")) + "\n\n" + command.description + "\n\n";
   for (const CommandWord& word : command.words) text += word_line(word);
-  text += beside("  -h, --help", "this text", word_column) + "\nExample: concord " +
-          command.example + "\n";
-  return command.more_help == nullptr ? text : text + "\n" + command.more_help();
+  text += beside("  -h, --help", "this text", word_column);
+  if (command.more_help != nullptr)
+    text += beside("  --help-all", "with every option", word_column);
+  text += std::string("\nExample: concord ") + command.example + "\n";
+  return command.more_help == nullptr ? text : text + "\n" + command.more_help(length);
 }
 
 std::optional<std::string> GivenWords::value(const std::string& name) const {

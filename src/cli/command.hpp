@@ -8,6 +8,9 @@
 
 namespace concord {
 
+/// What --help has, which fits a screen, and what --help-all has.
+enum class HelpLength { brief, whole };
+
 /// A word of a command's own, beside PETSc's options: --output FILE, -o FILE.
 struct CommandWord {
   const char* name;        ///< "output", without dashes
@@ -38,15 +41,16 @@ class ProgramArguments {
 /// dispatch, help, what words it takes and what a wrong one was meant to be follow from it.
 struct Command {
   const char* name;
-  int place;                ///< among the others in the help
-  const char* launch = "";  ///< what goes before `concord`
-  const char* usage;        ///< what follows the name: "RESULT.h5 [-o out.csv]"
-  const char* summary;      ///< lines of the program's help
-  const char* description;  ///< lines of its own help
+  int place;                    ///< among the others in the help
+  const char* launch = "";      ///< what goes before `concord`
+  const char* usage;            ///< what follows the name: "RESULT.h5 [-o out.csv]"
+  const char* summary;          ///< lines of the program's whole help
+  const char* brief = nullptr;  ///< its line in the first help; without it, it is named there only
+  const char* description;      ///< lines of its own help
   std::vector<CommandWord> words = {};
   const char* more = nullptr;  ///< the word of `words` that what follows MODEL are values of
   const char* example;         ///< words after `concord`
-  std::string (*more_help)() = nullptr;
+  std::string (*more_help)(HelpLength length) = nullptr;
   int (*run)(const Arguments& arguments);  ///< gives the exit code
 };
 
@@ -67,10 +71,9 @@ class RegisteredCommand {
 std::vector<const Command*> commands();
 const Command* find_command(const std::string& name);
 
-/// A line or two per command.
-std::string command_lines();
-/// The whole of its help.
-std::string help_page(const Command& command);
+/// A line per command that is used most, and the names of the others; or a line or two for each.
+std::string command_lines(HelpLength length);
+std::string help_page(const Command& command, HelpLength length);
 
 /// The words of a command that takes none of PETSc's options.
 struct GivenWords {

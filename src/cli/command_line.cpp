@@ -12,7 +12,10 @@
 namespace concord {
 namespace {
 
-bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+bool asks_for_all(const std::string& word) { return word == "--help-all"; }
+bool is_help(const std::string& word) {
+  return word == "--help" || word == "-h" || asks_for_all(word);
+}
 
 int print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -33,13 +36,17 @@ const Command& known_command(const std::string& name) {
 int tell(const Arguments& arguments) {
   const std::string first = arguments.size() < 2 ? "" : arguments[1];
   if (first.empty()) {
-    print(program_help());
+    print(program_help(HelpLength::brief));
     throw InputError("no command given");
   }
   if (first == "--version") return print("concord " CONCORD_VERSION "\n");
+  const HelpLength length = std::any_of(arguments.begin(), arguments.end(), asks_for_all)
+                                ? HelpLength::whole
+                                : HelpLength::brief;
   const bool asks = is_help(first) || first == "help";
   const std::string about = !asks ? first : arguments.size() < 3 ? "" : arguments[2];
-  return print(about.empty() || is_help(about) ? program_help() : help_page(known_command(about)));
+  return print(about.empty() || is_help(about) ? program_help(length)
+                                               : help_page(known_command(about), length));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/command.hpp"
 #include "network/model.hpp"
 
 namespace concord {
@@ -11,7 +12,7 @@ namespace concord {
 int run_command(Model model, const std::string& command_line);
 
 /// The program's help, and that of options alone.
-std::string program_help();
-std::string options_help();
+std::string program_help(HelpLength length);
+std::string options_help(HelpLength length);
 
 }  // namespace concord

@@ -19,6 +19,7 @@ const RegisteredCommand compare({
     .place = 40,
     .usage = "A.h5 B.h5 [--variables V] [--tolerance 2e-3] [--json]",
     .summary = "error of A against B; a verdict by --tolerance",
+    .brief = "error of one run against another; a verdict by --tolerance",
     .description =
         "Prints the error of the results A against the reference B, per variable, over the\n"
         "communication points of A in the common time interval:\n"

@@ -34,6 +34,7 @@ bool takes_options(const Command& command) {
 /// Of the command's own.
 std::string own_words(const Command& command) {
   std::string words = "--help -h";
+  if (command.more_help != nullptr) words += " --help-all";
   for (const CommandWord& word : command.words) {
     words += std::string(" --") + word.name;
     if (word.letter != 0) words += std::string(" -") + word.letter;

@@ -58,13 +58,18 @@ DenseCurves::DenseCurves(const ResultsReader& results,
 }
 
 std::vector<double> DenseCurves::values(const RecordedVariable& variable) const {
+  auto all = own_values(variable);
+  show(variable, all);
+  return all;
+}
+
+std::vector<double> DenseCurves::own_values(const RecordedVariable& variable) const {
   const std::size_t column[] = {variable.column};
   const auto left = results_.read_left_columns(variable.quantity, column).front();
   const std::vector<double> right = between_
                                         ? resampled(results_, variable, *between_)
                                         : results_.read_columns(variable.quantity, column).front();
-  auto all = with_left_limits(right, events_, left);
-  show(variable, all);
+  const auto all = with_left_limits(right, events_, left);
   return {all.begin() + static_cast<std::ptrdiff_t>(begin_),
           all.begin() + static_cast<std::ptrdiff_t>(end_)};
 }

@@ -25,6 +25,8 @@ class DenseCurves {
   std::span<const double> time() const { return time_; }
   /// Of a variable at time(), in the unit to show it in.
   std::vector<double> values(const RecordedVariable& variable) const;
+  /// The same in its own unit; NaN where what was before an event is not known.
+  std::vector<double> own_values(const RecordedVariable& variable) const;
 
  private:
   const ResultsReader& results_;

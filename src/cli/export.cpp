@@ -26,6 +26,7 @@ const RegisteredCommand export_results({
         "RESULT.h5 [--variables V] [--rows grid|events|all] [--events both|right] [--interval S] "
         "[-o out.csv]",
     .summary = "variables as comma-separated values",
+    .brief = "variables as CSV",
     .description =
         "Writes comma-separated values: a header row 'time,left.x,...', then a row for each time, "
         "in s,\n"

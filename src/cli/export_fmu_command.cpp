@@ -23,6 +23,7 @@ const RegisteredCommand export_fmu_command({
     .place = 70,
     .usage = "MODEL [SUBSYSTEM] [--fmi 2|3] [-o FILE.fmu] [-options]",
     .summary = "a model with the solver inside, or equations, as an FMU",
+    .brief = "a model with its solver, or one subsystem, as an FMU",
     .description =
         "Writes the whole model as one FMU for co-simulation, with Concord's solver inside and\n"
         "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5.\n"

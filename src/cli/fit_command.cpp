@@ -223,6 +223,7 @@ const RegisteredCommand fit({
     .launch = "mpirun -n R ",
     .usage = "MODEL data.csv --free left.m=1:10 [--free ...] [-o fit.yaml] [-options]",
     .summary = "numbers of a model such that it goes through measured data",
+    .brief = "numbers of a model such that it goes through measured data",
     .description =
         "The data are CSV with a column time and columns that are called as the model's\n"
         "variables, left.x; several files count together. Bounded least squares (PETSc's\n"

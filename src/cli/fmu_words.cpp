@@ -55,7 +55,7 @@ class WordReader {
 
  private:
   [[noreturn]] static void refuse(const std::string& word, const std::string& problem) {
-    throw InputError("option " + word + ": " + problem + "; see concord run --help");
+    throw InputError("option " + word + ": " + problem + "; see concord run --help-all");
   }
   bool has_value() const {
     return at_ < given_.size() && !given_[at_].starts_with("--") && !is_option_name(given_[at_]);

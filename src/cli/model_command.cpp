@@ -104,7 +104,7 @@ void refuse_unknown_words(const Arguments& arguments, std::vector<std::string> k
     const auto similar = nearest(text, known);
     throw InputError("unknown option " + text +
                      (similar ? "; did you mean " + *similar + "?" : ".") +
-                     " Options have one dash, see concord run --help" + owner_of(text) +
+                     " Options have one dash, see concord run --help-all" + owner_of(text) +
                      instead_of_fmu_word(text));
   }
 }

@@ -23,6 +23,7 @@ const RegisteredCommand new_model({
     .place = 5,
     .usage = "NAME",
     .summary = "a commented model file to begin with",
+    .brief = "a commented model file to begin with",
     .description = "Writes NAME.yaml, a small model that runs as it is, with comments on what can "
                    "be in a model\nfile. A file that is there is left as it is.",
     .example = "new my_system",

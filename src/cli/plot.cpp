@@ -29,6 +29,7 @@ const RegisteredCommand plot({
     .usage = "RESULT.h5 [OTHER.h5 ...] [--variables V] [--phase X,Y] [--network] [-o out.png]",
     .summary =
         "variables over time, or over each other, as a\npicture; several runs in one; the network",
+    .brief = "variables as a picture; several runs in one",
     .description =
         "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
         "(variables\nwithout unit: one panel per name after the dot), in display units where the "

@@ -29,6 +29,7 @@ const RegisteredCommand report_run({
     .place = 65,
     .usage = "RESULT.h5 [--variables V] [-o report.html]",
     .summary = "one page on a run: network, trajectories,\nmacro-steps, events, estimates, time",
+    .brief = "one page on a run: network, trajectories, events, estimates",
     .description =
         "Writes one page of HTML that needs no network and nothing beside it: how far to trust "
         "the\n"
@@ -151,6 +152,8 @@ ReportJson Report::trust() const {
     lines.push_back("Diverged: " + diverged);
   const std::string undecided = results_.text("undecided");
   if (!undecided.empty()) lines.push_back("Not decided, nor what follows: " + undecided);
+  if (const std::string accuracy = results_.text("accuracy"); !accuracy.empty())
+    lines.push_back("Accuracy: " + accuracy);
   const double worst = results_.number("error_estimate");
   if (std::isfinite(worst))
     lines.push_back("Largest estimated error: " + short_number(rounded_to(3, worst)) +

@@ -55,6 +55,7 @@ const RegisteredCommand run({
     .launch = "mpirun -n R ",
     .usage = "MODEL [-options]",
     .summary = "simulate; also runs without mpirun",
+    .brief = "simulates; also mpirun -n 4 concord run",
     .description =
         "Simulates the model: rows go into a results file, a summary to standard output.",
     .words = words_of_models(),

@@ -331,6 +331,7 @@ const RegisteredCommand study({
     .launch = "mpirun -n R ",
     .usage = "MODEL [--steps 1e-2,1e-3] [--types jfm,jacobi] [--accuracy 1e-4] [--json] [-options]",
     .summary = "error and work of methods and steps: a table, a\npicture, and which to use",
+    .brief = "error and work of methods and steps: which to use",
     .description =
         "Runs the model with every method and macro-step, on all ranks, one run after the other, "
         "and\ncompares the outputs with those of the monolithic system, or, where the model does "

@@ -5,7 +5,6 @@
 
 #include "cli/effective_settings.hpp"
 #include "network/start_problem.hpp"
-#include "settings/accuracy.hpp"
 #include "simulation/own_paces.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
@@ -208,12 +207,8 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_roles(plan);
   print_cost(summary, plan.settings.method);
   print_estimate(conclusion);
-  if (plan.settings.by_accuracy) {
-    std::printf("  accuracy              %s%s\n",
-                described_accuracy(plan.settings, conclusion.quality.of_range).c_str(),
-                conclusion.quality.undecided.empty()
-                    ? ""
-                    : "; NOT REACHED: an event is not decided; a smaller -cosim_accuracy decides");
+  if (!conclusion.quality.accuracy.empty()) {
+    std::printf("  accuracy              %s\n", conclusion.quality.accuracy.c_str());
   }
   print_remarkable(summary, conclusion.quality);
   if (summary.lateness.steps > 0) {

@@ -54,6 +54,7 @@ Json quality_of(const Conclusion& conclusion) {
           {"estimated_by", quality.estimated_by},
           {"diverged", quality.diverged},
           {"undecided", quality.undecided},
+          {"accuracy", quality.accuracy},
           {"events", quality.events},
           {"late_events", quality.late_events},
           {"black_box_jumps", quality.black_box_jumps},

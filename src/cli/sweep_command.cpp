@@ -285,6 +285,7 @@ const RegisteredCommand sweep({
     .launch = "mpirun -n R ",
     .usage = "MODEL --set left.m=1,2,5 [--samples FILE] [--latin N] [--resume] [-options]",
     .summary = "a run for every combination of values, ranks\nshared out among them; one table",
+    .brief = "a run for every combination of values, and a table",
     .description =
         "Runs the model once for every combination of the values of --set, the rows of --samples "
         "and\nthe points of --latin. The ranks are shared out in groups, which are given one run "

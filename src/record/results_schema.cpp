@@ -345,6 +345,7 @@ const ResultsAttribute attributes[] = {
      [](const ResultsEnd& end) { return value(end.quality.estimated_by); }},
     {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
     {"/", "undecided", no_text, [](const ResultsEnd& end) { return value(end.quality.undecided); }},
+    {"/", "accuracy", no_text, [](const ResultsEnd& end) { return value(end.quality.accuracy); }},
     {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
     {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },

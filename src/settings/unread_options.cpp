@@ -42,7 +42,7 @@ std::vector<std::string> all_names() {
   const auto similar = name.size() > 3 ? nearest(single, candidates) : std::nullopt;
   throw InputError("unknown option -" + name +
                    (similar ? "; did you mean " + *similar + "?" : ".") +
-                   " Neither Concord nor PETSc reads it; see concord run --help" +
+                   " Neither Concord nor PETSc reads it; see concord run --help-all" +
                    (name.starts_with('-') ? ", where options have one dash" : ""));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <span>
 
+#include "settings/accuracy.hpp"
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
 #include "support/agreement.hpp"
@@ -97,6 +98,13 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   }
   if (!errors.missing() && known.undecided.empty()) {
     known.of_range = errors.in_tolerances({.relative = 1.0, .absolute = 0.0, .of_range = true});
+  }
+  if (simulation.plan().settings.by_accuracy) {
+    known.accuracy =
+        described_accuracy(simulation.plan().settings, known.of_range) +
+        (known.undecided.empty()
+             ? ""
+             : "; NOT REACHED: an event is not decided; a smaller -cosim_accuracy decides");
   }
   return known;
 }

@@ -27,6 +27,7 @@ struct RunQuality {
   std::string estimated_by;        ///< a word for results files; empty where there is none
   std::string diverged;            ///< where and when; empty where it has not
   std::string undecided;        ///< what happened, or did not, by less than the error; empty: none
+  std::string accuracy;         ///< which was wanted, and whether it is reached; empty: none was
   double deciding_share = 1.0;  ///< of the error, with which that would be known
   std::int64_t at_noise = 0;
   std::int32_t events = 0;

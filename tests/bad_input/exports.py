@@ -204,7 +204,7 @@ def several_ranks_write_once(bench):
 
 @case
 def help_names_the_commands(bench):
-    whole = bench.run("--help").succeeds()
+    whole = bench.run("--help-all").succeeds()
     for command in ("export-fmu", "export-ssp"):
         whole.require(f"concord {command} MODEL" in whole.out, f"{command} is missing")
         own = bench.run(command, "--help").succeeds()

@@ -21,7 +21,8 @@ class Help(unittest.TestCase):
     def test_every_command_of_the_sources_is_there(self):
         names = names_in_sources()
         self.assertGreaterEqual(len(names), 8)
-        lines = execute("--help").stdout.splitlines()
+        lines = execute("--help-all").stdout.splitlines()
+        self.assertEqual(execute("help").stdout, execute("--help").stdout)
         for name in names:
             with self.subTest(command=name):
                 self.assertTrue(any(re.search(rf"\bconcord {name} [A-Z\[]", line) for line in lines))
@@ -29,8 +30,20 @@ class Help(unittest.TestCase):
                 self.assertEqual((page.returncode, page.stderr), (0, ""))
                 self.assertTrue(page.stdout.startswith(f"concord {name} "))
                 self.assertIn(f"\nExample: concord {name} ", page.stdout)
+                self.assertIn(name, execute("--help").stdout)
                 self.assertEqual(execute("help", name).stdout, page.stdout)
                 self.assertEqual(execute(name, "-h").stdout, page.stdout)
+
+    def test_it_fits_a_screen(self):
+        for words in (["--help"], ["run", "--help"]):
+            lines = execute(*words).stdout.splitlines()
+            self.assertLessEqual(len(lines), 30, words)
+            self.assertLessEqual(max(map(len, lines)), 100, words)
+        every = execute("run", "--help-all").stdout
+        for option in re.findall(r"^  (-\w+)", execute("run", "--help").stdout, re.M):
+            if option != "-h":
+                self.assertIn(f"\n  {option.replace('subsystem_NAME', 'subsystem')} ", every)
+        self.assertGreater(len(every.splitlines()), 80)
 
     def test_options_are_in_the_help_of_those_that_take_them(self):
         for name in names_in_sources():

@@ -28,6 +28,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("plot", "a.h5", "--ph"), ["--phase"])
         self.assertEqual(self.completed("run", "m.yaml", "-cosim_accur"), ["-cosim_accuracy"])
         self.assertEqual(self.completed("plot", "-cosim_accur"), [])
+        self.assertEqual(self.completed("run", "m.yaml", "--help"), ["--help", "--help-all"])
+        self.assertEqual(self.completed("plot", "--help"), ["--help"])
 
     def test_values(self):
         self.assertIn("missiles6", self.completed("run", "m.yaml", "-cosim_type", ""))

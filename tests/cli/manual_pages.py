@@ -10,7 +10,7 @@ REQUESTS = {".TH", ".SH", ".TP", ".B", ".BR", ".nf", ".fi", ".br"}
 
 class Pages(ModelTest):
     def test_every_command(self):
-        told = execute("--help").stdout
+        told = execute("--help-all").stdout
         names = re.findall(r"^  (?:mpirun -n R )?concord ([a-z-]+) ", told, re.M)
         self.assertGreater(len(names), 15)
         self.assertEqual(execute("man", "--folder", self.folder / "man1").returncode, 0)
@@ -28,7 +28,7 @@ class Pages(ModelTest):
 
     def test_every_option_of_run(self):
         page = execute("man", "run").stdout.replace("\\-", "-")
-        for option in re.findall(r"^  (-(?:cosim|missiles|subsystem)_\w+) ", execute("run", "--help").stdout, re.M):
+        for option in re.findall(r"^  (-(?:cosim|missiles|subsystem)_\w+) ", execute("run", "--help-all").stdout, re.M):
             self.assertIn(f".B {option}\n", page)
 
     def test_refused(self):

@@ -1,4 +1,4 @@
-"""Every option that a page or an options file names is one that `concord --help` lists, and doc/options.md lists all.
+"""Every option that a page or an options file names is one that `concord --help-all` lists, and doc/options.md lists all.
 
 usage: options.py CONCORD PAGE...
        options.py --table CONCORD         prints the rows of doc/options.md
@@ -14,7 +14,7 @@ OF_PETSC = re.compile(r"missiles_(ksp|pc|sub|mat)")
 
 def known_options(concord):
     """{"cosim_type": its line of help}."""
-    text = subprocess.run([concord, "--help"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([concord, "--help-all"], capture_output=True, text=True, check=True).stdout
     return dict(re.findall(r"^  -((?:cosim|subsystem|missiles)_\w+) +(.*)", text, re.M))
 
 
@@ -49,7 +49,7 @@ def main():
                     f"{page.name}:{number}: -{name} is no option"
         if page.name == "options.md":
             missing = [line for line in rows if line not in page.read_text(encoding="utf-8").splitlines()]
-            assert not missing, "not in doc/options.md as --help has it: " + "\n".join(missing)
+            assert not missing, "not in doc/options.md as --help-all has it: " + "\n".join(missing)
     assert count > 100, count
     print(f"{count} options named")
 

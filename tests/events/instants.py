@@ -286,7 +286,7 @@ subsystems:
           when: [{condition: x > 0, set: {on: 1, until: t + 0.1*abs(v), size: 1.5*v}}, {condition: t > until, set: {on: 0}}]}}
 connections: [mass.x -> pulse.x, mass.v -> pulse.v, pulse.F -> mass.F]
 """
-    KINDS = ("jacobi", "gauss_seidel")
+    KINDS = ("jacobi", "gauss_seidel", "kuebler_schiehlen")
 
     def agree(self, text, events, output, largest):
         model = self.model(text)

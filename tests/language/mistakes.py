@@ -78,7 +78,8 @@ class Tables(ModelTest):
         run = self.table("t,u\n0,1\n0.5,2\n")
         self.assertIn("r: its rows end at t = 0.5 s, before the stop at 1 s", run.stdout)
         run = self.table("t [ms],u\n0,1\n1000,2\n")
-        self.assertIn("'t [ms]', are taken in s", run.stdout)
+        self.assertIn("'t [ms]', are taken in s; say time_unit: ms", run.stdout)
+        self.assertNotIn("r: its times", self.table("t [ms],u\n0,1\n1000,2\n", options=", time_unit: ms").stdout)
         for rows, options in (("t,u\n0,1\n1,2\n", ""), ("t,u\n0,1\n0.5,2\n", ", after: repeat"), ("t_moms,u\n0,1\n1,2\n", "")):
             self.assertNotIn("r: its", self.table(rows, options=options).stdout)
 

@@ -32,7 +32,7 @@ subsystems:
       nominal: {x: 2}
     start: {x: 3}
     parameters: {m: 2}
-  road: {table: {file: road.csv, time_column: t, interpolation: cubic, before: hold, after: repeat,
+  road: {table: {file: road.csv, time_column: t, time_unit: min, interpolation: cubic, before: hold, after: repeat,
                  shift: 0.5, outputs: {z: height}, units: {z: m}}}
   motor: {fmu: motor.fmu, parameters: {"table[1]": [1, 2], on: true}, start: {w: 1}}
   wing: {native: {library: wing.so, type: wing}}

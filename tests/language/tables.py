@@ -197,6 +197,12 @@ class Rules(Tables):
         unit = results.outputs.units[results.outputs.names.index("road.height")]
         self.assertEqual(unit, "mm")
 
+    def test_time_in_another_unit(self):
+        results = self.run_model("t,z\n0,1\n0.5,3\n0.5,7\n1,7\n", "time_unit: min, shift: 6", stop=60.0)
+        t = results.time
+        self.assertLess(np.abs(results.outputs["road.z"] - np.where(t < 36, 1 + np.clip(t - 6, 0, None)/15, 7)).max(), 1e-12)
+        np.testing.assert_allclose(results.event_times, [6, 36], atol=1e-12)
+
 
 RECORDED = """
 experiment: {stop: 2}
@@ -280,6 +286,7 @@ class Results(Tables):
                 ("source.w", "", "none.h5", "none.h5'; paths are relative"),
                 ("source.w", "", "other.h5", "is not a Concord results file"),
                 ("source.w", "time_column: s,", "run.h5", "'time_column' of "),
+                ("source.w", "time_unit: h,", "run.h5", "is for CSV files"),
                 ("source.w", "interpolation: cubic,", "run.h5", "a cubic has none")):
             with self.subTest(told):
                 run = execute("check", self.from_run(variable, table, file=file))
@@ -304,6 +311,7 @@ class Errors(Tables):
         self.refused("a cubic has none", [(0.0, 1.0), (1.0, 2.0), (1.0, 3.0)],
                      "interpolation: cubic")
         self.refused("has no column 'time'", rows, "time_column: time")
+        self.refused("must be a unit of time: ms, s, min, h, d; not 'm'", rows, "time_unit: m")
         self.refused("has no values at t = ", rows, "after: error", code=1)
         model = self.model(rows)
         run = run_here(model, "--set", "road.z=1")

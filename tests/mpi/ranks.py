@@ -47,7 +47,7 @@ class SameOnEveryNumberOfRanks:
 class Coverage(unittest.TestCase):
     def test_every_preset_is_here(self):
         """-cosim_type lists nothing that is not tried on several ranks."""
-        line = next(line for line in execute("--help").stdout.splitlines()
+        line = next(line for line in execute("--help-all").stdout.splitlines()
                     if line.startswith("  -cosim_type "))
         listed = line.split(": ")[-1].split(" (default")[0].split(", ")
         self.assertEqual(sorted(PRESETS), sorted(listed))

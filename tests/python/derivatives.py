@@ -2,6 +2,7 @@
 import math
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import concord
@@ -67,6 +68,17 @@ class Derivatives(unittest.TestCase):
             np.testing.assert_array_equal(slope, f.gradient(k))
             k = k - 2 * value / slope
         self.assertAlmostEqual(k[0], math.log(2) / 2, delta=1e-4)
+
+    def test_finite_differences_are_noticed(self):
+        f = concord.Function(self.model, "(a.x - 1)^2", ["a.k"], start=[0.5])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for k in (0.5, 0.5, 0.6, 0.6 + 1e-11):
+                f([k])
+        for step in (2.0**-26, 0.5 * 2.0**-26, 0.5 * 2.0**(-52 / 3)):  # minimize, curve_fit, both with "3-point"
+            f([0.5])
+            with self.assertWarnsRegex(UserWarning, "apart look like finite differences.*jac=f.gradient"):
+                f([0.5 + step])
 
     def test_wrong_calls(self):
         data = {"time": [0, 1], "a.x": [1, 2]}

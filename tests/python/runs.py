@@ -3,12 +3,14 @@ import concurrent.futures
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
+from xml.etree import ElementTree
 
 import concord
 import numpy as np
@@ -105,6 +107,40 @@ class Run(InFolder):
         self.assertEqual(len(shown), 1)
         self.assertAlmostEqual(shown[0].n, shown[0].total)
 
+    def notebook(self, **attributes):
+        """IPython as a front end sees it, and what it was given to show."""
+        shown = []
+
+        def display(what, display_id=False):
+            shown.append(what._repr_html_())
+            return mock.Mock(update=lambda again: shown.append(again._repr_html_()))
+
+        ipython = mock.Mock(get_ipython=lambda: mock.Mock(spec=list(attributes), **attributes),
+                            display=mock.Mock(display=display))
+        return shown, mock.patch.dict(sys.modules, {"IPython": ipython, "tqdm": None})
+
+    def test_progress_is_shown_in_a_notebook(self):
+        shown, notebook = self.notebook(kernel=True)
+        with notebook:
+            concord.run(TWO_MASS, progress=True)
+            self.assertIn("<progress value='1.0000'", shown[-1])
+            self.assertIn("2 simulated of 2 s", shown[-1])
+            shown.clear()
+            with mock.patch("concord._progress._QUICK", 0.0):
+                concord.run(TWO_MASS)
+            self.assertIn("<progress value='1.0000'", shown[-1])
+            shown.clear()
+            concord.run(TWO_MASS, progress=False)
+            with mock.patch("concord._progress._QUICK", 1e9):
+                concord.run(TWO_MASS)
+            self.assertEqual(shown, [])
+
+    def test_no_progress_at_a_prompt(self):
+        shown, prompt = self.notebook()
+        with prompt, mock.patch("concord._progress._QUICK", 0.0):
+            concord.run(TWO_MASS)
+        self.assertEqual(shown, [])
+
     def test_time_limit_is_told(self):
         r = concord.run(TWO_MASS, cosim_stop=1e6, cosim_step=1e-4, cosim_time_limit=0.2,
                         cosim_record="none")
@@ -163,6 +199,41 @@ class Results(InFolder):
         self.assertEqual(there["time"][-1], 0.5)
         self.r.close()
         self.refused(concord.InputError, ["closed"], pickle.dumps, self.r)
+
+    def test_html(self):
+        """A page of well-formed HTML: status, estimate, a curve of each output with jumps at events."""
+        text = self.r._repr_html_()
+        page = ElementTree.fromstring(text)
+        self.assertIn(f"{self.r.model}: completed", "".join(page.itertext()))
+        self.assertIn(f"{self.r.attribute('error_estimate'):.2g} of the size", text)
+        self.assertNotIn("#b00020", text)
+        curves = {curve.get("aria-label"): curve[0].get("d") for curve in page.iter("svg")}
+        self.assertLessEqual({"ball.h", "ball.v"}, set(curves))
+        points = [[float(number) for number in pair.split()] for pair in re.split("[ML]", curves["ball.v"])[1:]]
+        x, y = np.array(points).T
+        self.assertTrue(0 <= x.min() and x.max() <= 320 and 0 <= y.min() and y.max() <= 36)
+        bounces = np.array([event.time for event in self.r.events])
+        jumps = x[1:][(np.diff(x) == 0) & (np.abs(np.diff(y)) > 1)]
+        np.testing.assert_allclose(jumps, 320 * bounces / 3, atol=0.06)
+        self.r.close()
+        self.assertIsNone(self.r._repr_html_())
+
+    def test_html_of_many_rows(self):
+        r = concord.run(BALL, cosim_output_interval=1e-3)
+        text = r._repr_html_()
+        self.assertLess(len(text), 200e3)
+        self.assertEqual(text.count("<svg"), min(len(r), 8))
+
+    def test_what_is_wrong_is_said_first(self):
+        """In HTML and in a line: an accuracy that is not reached, a run that has stopped early."""
+        missed = concord.run(TWO_MASS, cosim_type="jacobi", cosim_accuracy=1e-6, cosim_step=1e-4, cosim_stop=0.1)
+        self.assertIn("NOT REACHED", missed.attribute("accuracy"))
+        self.assertIn("NOT REACHED", repr(missed))
+        self.assertRegex(missed._repr_html_(), r"#b00020[^<]*>[^<]*NOT REACHED")
+        late = concord.run(TWO_MASS, cosim_stop=1e6, cosim_step=1e-4, cosim_time_limit=0.2, cosim_record="none")
+        self.assertRegex(late._repr_html_(), "#b00020[^<]*>interrupted")
+        self.assertNotIn("NOT REACHED", repr(self.r))
+        self.assertEqual(self.r.attribute("accuracy"), self.r.summary["quality"]["accuracy"])
 
     def test_what_is_absent_is_named(self):
         for module, call in (("xarray", self.r.to_xarray), ("pandas", self.r.to_pandas)):

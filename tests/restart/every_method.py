@@ -43,7 +43,7 @@ LAG = """class Lag:
 
 def words_of(option):
     """As the help lists them."""
-    for line in execute("run", "--help").stdout.splitlines():
+    for line in execute("run", "--help-all").stdout.splitlines():
         if line.split()[:1] == [f"-{option}"]:
             return line.split(": ")[-1].split(" (default")[0].split(", ")
     raise AssertionError(option)

@@ -71,6 +71,25 @@ class Sweep(SweepTest):
             self.assertEqual(file["file"].asstr()[4], rows[4]["file"])
             self.assertEqual(file.attrs["model_name"], "decay")
 
+    def test_extremes_between_long_macro_steps(self):
+        """x = sin(t): eight macro-steps a period, none of which ends at a peak."""
+        model = self.model('''
+name: swing
+experiment: {start: 0, stop: 20}
+subsystems:
+  mass: {equations: {inputs: {F: 0}, states: {x: 0, v: 1}, derivatives: {x: v, v: F}, outputs: {x: x}}}
+  spring: {equations: {parameters: {k: 1}, inputs: {x: 0}, outputs: {F: -k*x}}}
+connections: [mass.x -> spring.x, spring.F -> mass.F]
+''')
+        path, _ = self.sweep(model, "--set", "spring.k=1", "--results", "mass.x:max,mass.x:min,mass.x:rms",
+                             "-cosim_type", "radau", "-cosim_step", 0.8)
+        row = table(path)[0]
+        with h5py.File(row["file"]) as file:
+            self.assertLess(np.max(file["outputs/values"][:, 0]), 0.9999)
+        rms = np.sqrt((1 - np.sin(40) / 40) / 2)
+        for what, value in (("max", 1), ("min", -1), ("rms", rms)):
+            self.assertAlmostEqual(float(row[f"mass.x:{what}"]), value, delta=1e-4)
+
     def test_ranks_change_nothing(self):
         """Groups of one rank give the bits of one rank; groups of two what two ranks give."""
         words = ["--set", "left.m=1,2,5", "--set", "right.m=range(70, 90, 10)", "-cosim_stop", 0.2, "-cosim_step", 1e-3]

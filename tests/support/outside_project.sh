@@ -61,7 +61,7 @@ library=$(pkg-config --variable=libdir concord)
 c++ -std=c++20 "$work/linked.cpp" -o "$work/linked" "${flags[@]}" "-Wl,-rpath,$library"
 [[ $("$work/linked") == linked ]]
 
-for command in $("$work/prefix/bin/concord" --help | sed -nE 's/^  (mpirun -n R )?concord ([a-z-]+) .*/\2/p'); do
+for command in $("$work/prefix/bin/concord" --help-all | sed -nE 's/^  (mpirun -n R )?concord ([a-z-]+) .*/\2/p'); do
   grep -q "^\.SH EXAMPLES" "$work/prefix/share/man/man1/concord-$command.1"
 done
 bash -n "$work/prefix/share/bash-completion/completions/concord"

@@ -22,12 +22,12 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
       makes_consistent_(
           method.makes_outputs_consistent(subsystems.network()) &&
           (subsystems.network().has_feedthrough() || subsystems.network().has_constraints())),
-      looks_ahead_(anyone_has_conditions() && everyone(&Capabilities::state_outputs)),
+      looks_ahead_(looks_ahead(subsystems)),
       knows_slopes_((order_ > 0 || method.takes_balance() || looks_ahead_) &&
-                    everyone(&Capabilities::output_derivatives)),
-      repeats_first_(order_ > 2 && knows_slopes_ && everyone(&Capabilities::rollback)),
+                    everyone(subsystems, &Capabilities::output_derivatives)),
+      repeats_first_(order_ > 2 && knows_slopes_ && everyone(subsystems, &Capabilities::rollback)),
       refines_first_(repeats_first_ && subsystems.network().has_feedthrough() &&
-                     everyone(&Capabilities::point_outputs)),
+                     everyone(subsystems, &Capabilities::point_outputs)),
       wanted_(knows_slopes_ && method.constraints != Constraints::overlapping &&
                       (method.takes_balance() || method.extrapolation == Extrapolation::hermite ||
                        looks_ahead_)
@@ -44,25 +44,6 @@ ExplicitCoupling::ExplicitCoupling(const Method& method, RankNetwork& subsystems
   if (method.shapes_inputs()) {
     shaped_.emplace(method, subsystems);
   }
-}
-
-/// The same answer on every rank. Collective.
-bool ExplicitCoupling::everyone(bool Capabilities::*capability) const {
-  int lacking = 0;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    lacking += subsystems_.own(k).description().capabilities.*capability ? 0 : 1;
-  }
-  return agree_on_largest(subsystems_.comm(), lacking) == 0;
-}
-
-/// The same answer on every rank. Collective.
-bool ExplicitCoupling::anyone_has_conditions() const {
-  bool found = false;
-  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
-    const SubsystemDescription& d = subsystems_.own(k).description();
-    found = found || (d.events && d.capabilities.equations);
-  }
-  return agree_on_largest(subsystems_.comm(), found ? 1 : 0) > 0;
 }
 
 void ExplicitCoupling::start(const MacroStep& first, double stop, CommunicationPoint& point) {

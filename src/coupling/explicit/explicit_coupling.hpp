@@ -55,8 +55,6 @@ class ExplicitCoupling : public Coupling {
   Outcome solve_at_end(Trial& trial);
   Outcome advance_first(const MacroStep& step, const CommunicationPoint& point, Trial& trial);
   void take_slopes_of_holds(double h, Trial& trial) const;
-  bool everyone(bool Capabilities::*capability) const;
-  bool anyone_has_conditions() const;
 
   RankNetwork& subsystems_;
   Hold hold_;

@@ -9,7 +9,7 @@
 
 namespace concord {
 
-CouplingEvaluation::CouplingEvaluation(const Hold& hold, RankNetwork& subsystems,
+CouplingEvaluation::CouplingEvaluation(const Hold& hold, Wanted wanted, RankNetwork& subsystems,
                                        const ConstraintRows& constraints, const Joins& joins,
                                        const EvaluationStages& stages, Estimators* estimators,
                                        const CouplingUnknowns& unknowns, const StepAttempt& attempt)
@@ -21,7 +21,7 @@ CouplingEvaluation::CouplingEvaluation(const Hold& hold, RankNetwork& subsystems
       unknowns_(unknowns),
       attempt_(attempt),
       hold_(hold),
-      wanted_(wanted_of(hold)),
+      wanted_(wanted),
       fed_(subsystems.n_inputs()),
       evaluated_(unknowns.count()) {}
 

@@ -22,8 +22,9 @@ namespace concord {
 class CouplingEvaluation {
  public:
   /// `estimators`: null where none is there; then nothing is estimated in `stages`.
-  CouplingEvaluation(const Hold& hold, RankNetwork& subsystems, const ConstraintRows& constraints,
-                     const Joins& joins, const EvaluationStages& stages, Estimators* estimators,
+  CouplingEvaluation(const Hold& hold, Wanted wanted, RankNetwork& subsystems,
+                     const ConstraintRows& constraints, const Joins& joins,
+                     const EvaluationStages& stages, Estimators* estimators,
                      const CouplingUnknowns& unknowns, const StepAttempt& attempt);
 
   /// A new attempt: the subsystems stand at its beginning.

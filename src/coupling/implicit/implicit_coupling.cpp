@@ -38,8 +38,9 @@ std::string loops_in_words(const Network& network) {
 
 ImplicitCoupling::Parts::Parts(ImplicitCoupling& of, double noise_level)
     : unknowns(of.subsystems_, of.constraints_, of.method_.tolerance, of.method_.hold.unknowns),
-      evaluation(of.method_.hold, of.subsystems_, of.constraints_, of.joins_, of.stages_,
-                 pointer_to(of.estimators_), unknowns, of.attempt_),
+      evaluation(of.method_.hold, wanted_at_points(of.method_.hold, of.subsystems_), of.subsystems_,
+                 of.constraints_, of.joins_, of.stages_, pointer_to(of.estimators_), unknowns,
+                 of.attempt_),
       jacobian(of.subsystems_, of.constraints_, of.joins_,
                of.method_.predictor == Predictor::missiles ? pointer_to(of.missiles_) : nullptr,
                unknowns, evaluation, of.attempt_),
@@ -212,8 +213,10 @@ void ImplicitCoupling::finish(CouplingReport& report) {
     report.error = report.error > ErrorNorm::doubtful ? norm(convergence.terms()) : report.error;
     report.error_order = error_estimate_.order();
   }
+  const bool ends_with_slopes_of_outputs =
+      method_.hold.joins_slopes_of_outputs() || evaluation.wanted() != wanted_of(method_.hold);
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    trial.inputs[i].derivative = method_.hold.joins_slopes_of_outputs()
+    trial.inputs[i].derivative = ends_with_slopes_of_outputs
                                      ? evaluation.fed()[i].derivative
                                      : trial.polynomials[i].derivative(attempt_.h());
   }

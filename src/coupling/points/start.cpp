@@ -107,6 +107,32 @@ void solve_at_point(RankNetwork& subsystems, ConsistentInputs& consistent,
 
 }  // namespace
 
+bool everyone(const RankNetwork& subsystems, bool Capabilities::*capability) {
+  int lacking = 0;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    lacking += subsystems.own(k).description().capabilities.*capability ? 0 : 1;
+  }
+  return agree_on_largest(subsystems.comm(), lacking) == 0;
+}
+
+bool looks_ahead(const RankNetwork& subsystems) {
+  bool found = false;
+  for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
+    const SubsystemDescription& d = subsystems.own(k).description();
+    found = found || (d.events && d.capabilities.equations);
+  }
+  return agree_on_largest(subsystems.comm(), found ? 1 : 0) > 0 &&
+         everyone(subsystems, &Capabilities::state_outputs) &&
+         everyone(subsystems, &Capabilities::output_derivatives);
+}
+
+Wanted wanted_at_points(const Hold& hold, const RankNetwork& subsystems) {
+  const Wanted wanted = wanted_of(hold);
+  return wanted == Wanted::values && !hold.is_constant() && looks_ahead(subsystems)
+             ? Wanted::values_and_derivatives
+             : wanted;
+}
+
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {
   subsystems.start(first, stop);
   throw_failure(subsystems);

@@ -5,6 +5,18 @@
 
 namespace concord {
 
+/// Whether a capability is that of all subsystems, the same on every rank. Collective.
+bool everyone(const RankNetwork& subsystems, bool Capabilities::*capability);
+
+/// Whether conditions at an instant are looked at with the slopes of their inputs, also where the
+/// hold has none: somebody has conditions, and everyone has slopes at any point. The same on every
+/// rank. Collective.
+bool looks_ahead(const RankNetwork& subsystems);
+
+/// What is asked of outputs at communication points: what the hold needs, and slopes for
+/// conditions. The same on every rank. Collective.
+Wanted wanted_at_points(const Hold& hold, const RankNetwork& subsystems);
+
 /// Throws SimulationError on every rank where a subsystem fails. Collective.
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop);
 

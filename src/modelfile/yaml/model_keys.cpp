@@ -209,6 +209,7 @@ std::span<const Key> table_keys() {
   static constexpr Key keys[] = {
       {"file", text, "CSV or results file, relative to this file", "file: rows.csv"},
       {"time_column", text, "of a CSV file; the first one without it"},
+      {"time_unit", text, "of a CSV file's times: ms, min, h, d; s without it"},
       {"interpolation", choice_of(interpolation_words), "between rows"},
       {"before", choice_of(beyond_words), "before the first row"},
       {"after", choice_of(beyond_words), "after the last row"},

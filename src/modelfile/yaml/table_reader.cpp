@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <variant>
 
 #include "concord/errors.hpp"
 #include "files/csv_table.hpp"
@@ -13,6 +14,7 @@
 #include "subsystem/table/table_model.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
+#include "units/units.hpp"
 
 namespace concord {
 namespace {
@@ -117,6 +119,19 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
   }
 }
 
+/// Times of a CSV file, whatever they are written in, in s.
+void convert_time(const Fields& fields, bool of_results, CsvTable& rows) {
+  const auto unit = find_field(fields, "time_unit");
+  if (!unit) return;
+  if (of_results) unit->fail("is for CSV files; a results file has its time in s");
+  const auto conversion = unit_conversion(unit->text(), "s");
+  const auto* found = std::get_if<UnitConversion>(&conversion);
+  if (found == nullptr || unit->text().empty()) {
+    unit->fail("must be a unit of time: ms, s, min, h, d; not " + in_quotes(unit->text()));
+  }
+  for (double& time : rows.time) time *= found->factor;
+}
+
 /// Events are known before the run, each with its time.
 void refuse_endless(const TableDescription& table, double from, double to) {
   constexpr double most = 1e7;
@@ -152,6 +167,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   Rows rows = is_results_file(path) ? rows_of_results(fields, file, path)
                                     : rows_of_csv(fields, table, path);
   read_units(fields, rows);
+  convert_time(fields, is_results_file(path), rows.table);
   const auto interpolation = choice(fields, "interpolation", interpolations);
   const Beyond before = choice(fields, "before", rules_beyond),
                after = choice(fields, "after", rules_beyond);
@@ -169,9 +185,9 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
   if (after != Beyond::repeat && after != Beyond::error) {
     entry.rows_end = description.signals->last();
   }
-  if (says_milliseconds(rows.table.time_name)) {
+  if (says_milliseconds(rows.table.time_name) && !find_field(fields, "time_unit")) {
     entry.notes.push_back("its times, in the column " + in_quotes(rows.table.time_name) +
-                          ", are taken in s");
+                          ", are taken in s; say time_unit: ms");
   }
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;

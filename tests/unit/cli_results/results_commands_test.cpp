@@ -197,7 +197,8 @@ TEST_F(ResultsCommands, WrongCommandLinesAreInputErrors) {
   EXPECT_NE(error(compare_command, {a, a, "-o", "x"}).find("no option"), std::string::npos);
   EXPECT_NE(error(export_command, {a, "--nonsense"}).find("--nonsense"), std::string::npos);
   EXPECT_NE(error(plot_command, {a, "-o"}).find("needs a value"), std::string::npos);
-  EXPECT_NE(help_page(*find_command("export")).find("concord export"), std::string::npos);
+  EXPECT_NE(help_page(*find_command("export"), HelpLength::brief).find("concord export"),
+            std::string::npos);
 }
 
 }  // namespace concord::test

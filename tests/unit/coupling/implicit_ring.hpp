@@ -31,8 +31,8 @@ class ImplicitRing {
         estimators(subsystems, EstimatorSettings{}, Hold::hermite),
         missiles(subsystems, estimators, Hold::hermite, Tolerance{}),
         unknowns(subsystems, constraints, Tolerance{}, 2),
-        evaluation(Hold::hermite, subsystems, constraints, joins, stages, nullptr, unknowns,
-                   attempt),
+        evaluation(Hold::hermite, Wanted::values_and_derivatives, subsystems, constraints, joins,
+                   stages, nullptr, unknowns, attempt),
         jacobian(subsystems, constraints, joins, &missiles, unknowns, evaluation, attempt),
         convergence(subsystems, constraints, Tolerance{}, 1e-5, nullptr, unknowns, evaluation,
                     jacobian, attempt) {

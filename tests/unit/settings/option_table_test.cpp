@@ -119,7 +119,7 @@ TEST(OptionTable, KnowsWhatMayStandWithoutValue) {
 }
 
 TEST(OptionTable, IsAllInTheHelp) {
-  const std::string help = program_help();
+  const std::string help = program_help(HelpLength::whole);
   for (const auto& spec : option_table()) {
     const auto place = help.find("\n  -" + spec.name + " ");
     ASSERT_NE(place, std::string::npos) << spec.name;
