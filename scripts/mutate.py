@@ -35,7 +35,8 @@ COPY = ROOT / "build" / "mutants"
 BUILD = COPY / "build"
 ROOMS = ("signal,stepping,coupling/problem,coupling/points,coupling/collocation,coupling/estimates,coupling/estimation,"
          "coupling/explicit,coupling/implicit,expression,subsystem/ode,subsystem/equations,subsystem/delay,simulation")
-TESTS = r"^(unit_coupling_2_ranks$|(order|events|trust|loops|constraints|delays)_)"
+TESTS = (r"^(unit_coupling_2_ranks$|(order|events|trust|loops|constraints|delays|cli_(linearize|steady)|networks_paces|"
+         r"fmu_(accuracy|agreement|events)|language_vectors)_)")
 MOST = 1 << 16  # mutants.hpp
 KILLED, LATE = "killed", "time-out"
 
