@@ -286,7 +286,17 @@ subsystems:
           when: [{condition: x > 0, set: {on: 1, until: t + 0.1*abs(v), size: 1.5*v}}, {condition: t > until, set: {on: 0}}]}}
 connections: [mass.x -> pulse.x, mass.v -> pulse.v, pulse.F -> mass.F]
 """
-    KINDS = ("jacobi", "gauss_seidel", "kuebler_schiehlen")
+    KINDS = (("jacobi",), ("gauss_seidel",), ("kuebler_schiehlen",), ("ifosmondi", "-cosim_hold", "zoh"),
+             ("jfm", "-cosim_hold", "zoh"))
+    BALLS = """
+experiment: {start: 0, stop: 3}
+subsystems:
+  a: {equations: {inputs: {xo: 1, vo: 1}, states: {x: 0, v: 2}, derivatives: {x: v, v: 0},
+      when: [{condition: x > xo - 0.1, set: {v: vo}}], outputs: {x: x, v: v}}}
+  b: {equations: {inputs: {xo: 0, vo: 2}, states: {x: 1, v: 1}, derivatives: {x: v, v: 0},
+      when: [{condition: x < xo + 0.1, set: {v: vo}}], outputs: {x: x, v: v}}}
+connections: [a.x -> b.xo, a.v -> b.vo, b.x -> a.xo, b.v -> a.vo]
+"""
 
     def agree(self, text, events, output, largest):
         model = self.model(text)
@@ -295,7 +305,7 @@ connections: [mass.x -> pulse.x, mass.v -> pulse.v, pulse.F -> mass.F]
         self.assertEqual(len(exact.event_times), events)
         for kind in self.KINDS:
             with self.subTest(kind=kind):
-                found = simulate(model, "-cosim_type", kind, "-cosim_step", 1e-3, *rows)
+                found = simulate(model, "-cosim_type", *kind, "-cosim_step", 1e-3, *rows)
                 self.assertEqual(found.happened, exact.happened)
                 self.assertLess(np.max(np.abs(found.event_times - exact.event_times)), largest)
                 self.assertLess(np.max(np.abs(found.outputs[output] - exact.outputs[output])), largest)
@@ -303,6 +313,10 @@ connections: [mass.x -> pulse.x, mass.v -> pulse.v, pulse.F -> mass.F]
     def test_two_collide(self):
         """At the instant each has a condition on both."""
         self.agree(self.COLLISION, 6, "b.x", 1e-5)
+
+    def test_two_meet_at_a_communication_point(self):
+        """Where the macro-step ends by itself, and what is held from its begin on had crossed there."""
+        self.agree(self.BALLS, 2, "b.x", 1e-8)
 
     def test_begins_at_a_threshold(self):
         """What holds right behind the start does not act there."""

@@ -97,10 +97,15 @@ void ErrorPropagation::spread_instant_errors() {
   }
 }
 
-/// Inputs at the point with slopes of what feeds them, y' = C f + D u' + g_t, through a few links
-/// of direct feedthrough: what is held or extrapolated has none, or poor ones.
+/// What inputs are fed at the point, which is what conditions are looked at with: the coupling
+/// leaves a little of the difference to what they were given. With slopes of what feeds them,
+/// y' = C f + D u' + g_t, through a few links of direct feedthrough: what is held or extrapolated
+/// has none, or poor ones.
 std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint& point) {
   std::vector<Sample> inputs(point.inputs.begin(), point.inputs.end());
+  std::vector<Sample> fed = inputs;
+  subsystems_.exchange(point.outputs, fed);
+  for (const std::size_t i : subsystems_.connected_inputs()) inputs[i].value = fed[i].value;
   if (consistent_ && !subsystems_.network().has_held()) return inputs;
   std::vector<std::vector<double>> f(parts_.size());
   for (std::size_t k = 0; k < parts_.size(); ++k) {
@@ -108,7 +113,7 @@ std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint&
     if (!find_slopes(k, std::span(point.inputs).subspan(range.first, range.size()), f[k]))
       std::ranges::fill(f[k], 0.0);
   }
-  std::vector<Sample> outputs(point.outputs.begin(), point.outputs.end()), fed = inputs;
+  std::vector<Sample> outputs(point.outputs.begin(), point.outputs.end());
   constexpr int links = 3;
   for (int link = 0; link < links; ++link) {
     for (std::size_t k = 0; k < parts_.size(); ++k) {

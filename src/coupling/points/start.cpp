@@ -128,9 +128,8 @@ bool looks_ahead(const RankNetwork& subsystems) {
 
 Wanted wanted_at_points(const Hold& hold, const RankNetwork& subsystems) {
   const Wanted wanted = wanted_of(hold);
-  return wanted == Wanted::values && !hold.is_constant() && looks_ahead(subsystems)
-             ? Wanted::values_and_derivatives
-             : wanted;
+  return wanted == Wanted::values && looks_ahead(subsystems) ? Wanted::values_and_derivatives
+                                                             : wanted;
 }
 
 void start_subsystems(RankNetwork& subsystems, const MacroStep& first, double stop) {

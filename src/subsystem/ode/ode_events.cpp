@@ -111,7 +111,8 @@ double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
     const bool crossed = value < -rounding, moves = slopes_[i] != 0.0;
     const double slope =
         moves || (crossed && !hold_jumped) ? slopes_[i] : (value - z_begin_[i].value) / h;
-    const double left = value - search_.level(i, z_[i]);
+    const bool from_above = z_begin_[i].value > z_begin_[i].rounding;
+    const double left = from_above ? value : value - search_.level(i, z_[i]);
     double event = slope < 0.0 ? t - left / slope : infinite;
     const double ahead = std::abs(event - t) / h;
     if (moves && ahead > there && ahead < close) {
