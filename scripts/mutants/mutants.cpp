@@ -16,7 +16,8 @@ Choice::Choice() {
   }
   if (const char* path = std::getenv("CONCORD_MUTANTS_ASKED")) {
     const int file = open(path, O_RDWR | O_CLOEXEC);
-    void* mapped = file < 0 ? MAP_FAILED : mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void* mapped =
+        file < 0 ? MAP_FAILED : mmap(nullptr, most, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED) {
       std::abort();
     }

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-/// What mutated places of the program ask (scripts/mutate.py): all mutants of a sample are in one build, and the
-/// environment says which of them a run is: CONCORD_MUTANT is its number, or there is none. Each place notes in the
-/// file CONCORD_MUTANTS_ASKED that it was asked. Operands are evaluated once, whatever is chosen.
+/// What mutated places of the program ask (scripts/mutate.py): all mutants of a sample are in one
+/// build, and the environment says which of them a run is: CONCORD_MUTANT is its number, or there
+/// is none. Each place notes in the file CONCORD_MUTANTS_ASKED that it was asked. Operands are
+/// evaluated once, whatever is chosen.
 namespace concord::mutants {
 
 inline constexpr int most = 1 << 16;

@@ -323,6 +323,32 @@ connections: [a.x -> b.xo, a.v -> b.vo, b.x -> a.xo, b.v -> a.vo]
         self.agree(self.FROM_THE_THRESHOLD, 16, "mass.x", 1e-3)
 
 
+class ErrorsOfInstants(ModelTest):
+    """A late event is told where conditions are looked at with what inputs are fed, which the coupling leaves a
+    little of: under holds without slopes that hid it."""
+    LEVELS = """
+experiment: {start: 0, stop: 10}
+subsystems:
+  a: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u - x}, outputs: {x: x}}}
+  b: {equations: {inputs: {x: 1}, discrete: {s: 0}, states: {y: 0}, derivatives: {y: 10*(s - y)},
+      when: [{condition: x < 0.3, set: {s: 1}}, {condition: x > 0.7, set: {s: 0}}], outputs: {y: y}}}
+connections: [a.x -> b.x, b.y -> a.u]
+"""
+
+    def test_are_told(self):
+        model, rows = self.model(self.LEVELS), ("-cosim_output_interval", 0.010031)
+        exact = simulate(model, "-cosim_type", "monolithic", "-cosim_accuracy", 1e-9, *rows)
+        for kind in (("kuebler_schiehlen",), ("ifosmondi", "-cosim_hold", "foh"), ("ifosmondi",)):
+            with self.subTest(kind=kind):
+                found = simulate(model, "-cosim_type", *kind, "-cosim_step", 0.01, *rows)
+                self.assertEqual(found.happened, exact.happened)
+                shift = np.max(np.abs(found.event_times - exact.event_times))
+                error = np.max(np.abs(found.outputs["b.y"] - exact.outputs["b.y"]))
+                print(*kind, "error", error, "estimate", found.error_estimate, "instants", shift)
+                self.assertGreater(found.error_estimate, error / 3)
+                self.assertLess(found.error_estimate, 5 * error)
+
+
 class Ranks(Models):
     def test_agree(self):
         for method in ("jfm", "missiles", "jacobi", "gauss_seidel", "monolithic", "gauss"):

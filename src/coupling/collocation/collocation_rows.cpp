@@ -25,7 +25,8 @@ CollocationRows::CollocationRows(RankNetwork& subsystems, const CollocationNodes
       tail_(nodes_),
       states_missed_(subsystems.n_states()),
       missed_(subsystems.n_outputs()),
-      inputs_missed_(subsystems.n_inputs()) {}
+      inputs_missed_(subsystems.n_inputs()),
+      at_nodes_(system_.count()) {}
 
 bool CollocationRows::find(const NodeSystem& solved, const MacroStep& step,
                            std::span<const Sample> end_inputs, std::span<PassedPoint> points) {
@@ -47,10 +48,9 @@ void CollocationRows::find_missed(double h) {
     states_missed_[s] = h * tail_.of_integral(slopes.data() + s, slopes.outerStride());
   std::ranges::fill(inputs_missed_, Sample{});
   const auto& connected = subsystems_.connected_inputs();
-  std::vector<double> u(system_.count());
   for (std::size_t j = 0; j < connected.size(); ++j) {
-    for (std::size_t i = 0; i < u.size(); ++i) u[i] = system_.input(j, i);
-    inputs_missed_[connected[j]].value = tail_.of_values(u.data(), 1);
+    for (std::size_t i = 0; i < at_nodes_.size(); ++i) at_nodes_[i] = system_.input(j, i);
+    inputs_missed_[connected[j]].value = tail_.of_values(at_nodes_.data(), 1);
   }
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange in = subsystems_.inputs_of(k), out = subsystems_.outputs_of(k);

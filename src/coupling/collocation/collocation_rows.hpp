@@ -41,6 +41,7 @@ class CollocationRows {
   PolynomialTail tail_;
   std::vector<double> states_missed_, missed_;
   std::vector<Sample> inputs_missed_;
+  std::vector<double> at_nodes_;  ///< scratch: an input
   std::optional<std::string> failure_;
 };
 

@@ -110,7 +110,7 @@ std::vector<Sample> ErrorPropagation::inputs_that_move(const CommunicationPoint&
   std::vector<std::vector<double>> f(parts_.size());
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const IndexRange range = subsystems_.inputs_of(k);
-    if (!find_slopes(k, std::span(point.inputs).subspan(range.first, range.size()), f[k]))
+    if (!find_slopes(k, std::span(inputs).subspan(range.first, range.size()), f[k]))
       std::ranges::fill(f[k], 0.0);
   }
   std::vector<Sample> outputs(point.outputs.begin(), point.outputs.end());
