@@ -93,6 +93,34 @@ class Happening(Models):
         for run in self.run_all(path):
             self.assertEqual((run.outputs["a.p"][-1], run.outputs["a.q"][-1]), (2, 1))
 
+    def test_sets_read_signals_before_they_jump_at_the_same_instant(self):
+        """Whatever makes the jump at t = 2, and whatever reads there; flat and within a system."""
+        (self.folder / "line.csv").write_text("time,u\n0,1\n2,3\n2,5\n4,6\n")
+        (self.folder / "steps.csv").write_text("time,u\n0,3\n2,5\n4,6\n")
+        sources = ("table: {file: line.csv, interpolation: linear, outputs: {u: u}}",
+                   "table: {file: steps.csv, interpolation: step, outputs: {u: u}}",
+                   'equations: {outputs: {u: "time >= 2 ? 5 : 3"}}',
+                   "equations: {discrete: {q: 3}, when: [{every: 1, offset: 2, set: {q: 5}}], "
+                   "outputs: {u: q}}")
+        reader = ("equations: {inputs: {u: 3}, discrete: {n: 0, late: 0, at: 0, behind: 0}, "
+                  "states: {x: 0}, derivatives: {x: 1}, when: [{every: 1, set: {n: u}}, "
+                  '{condition: "time >= 2", set: {at: pre(u)}}, '
+                  '{condition: "x >= 2", set: {late: u}}, {condition: "u > 4", set: {behind: u}}], '
+                  "outputs: {n: n, at: at, late: late, behind: behind}}")
+        parts = "subsystems: {%s}, connections: [%s]" % (
+            ", ".join(f"s{i}: {{{source}}}, r{i}: {{{reader}}}" for i, source in enumerate(sources)),
+            ", ".join(f"s{i}.u -> r{i}.u" for i in range(len(sources))))
+        outside = "q: {equations: {inputs: {n: 0}, outputs: {n: n}}}"
+        within = (f"subsystems: {{n: {{system: {{{parts}, outputs: {{n: r0.n}}}}%s}}, {outside}}}, "
+                  "connections: [n.n -> q.n]")
+        for body, prefix in ((parts, ""), (within % "", "n."), (within % ", run: {}", "n.")):
+            path = super(Models, self).model(f"{{experiment: {{stop: 2.9}}, {body}}}")
+            for run in self.run_all(path):
+                for i, source in enumerate(sources):
+                    got = [run.outputs[f"{prefix}r{i}.{name}"][-1]
+                           for name in ("n", "at", "late", "behind")]
+                    self.assertEqual(got, [3, 3, 3, 5], f"{source} {body}")
+
     def test_events_follow_from_events_at_the_same_instant(self):
         """a's step switches b, which switches a back: three passes, one row."""
         path = self.model('{discrete: {on: 0, seen: 0}, inputs: {answer: 0}, when: '

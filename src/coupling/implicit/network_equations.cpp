@@ -108,16 +108,16 @@ bool NetworkEquations::is_decisive(std::size_t i, bool beyond, double t, std::sp
 
 bool NetworkEquations::settle(const EventPoint& point, std::span<const double> x,
                               std::vector<Happening>& what) {
-  move_inputs(point.t, x, point.u, point.motion);
+  move_inputs(point.inside, x, point.u, point.motion);
   return events_.settle(point, what);
 }
 
 bool NetworkEquations::happen(const EventPoint& point, std::span<double> x,
                               std::vector<Happening>& what) {
-  move_inputs(point.t, x, point.u, point.motion);
+  move_inputs(point.inside, x, point.u, point.motion);
   states_at_pass_.assign(x.begin(), x.end());
   const bool changed = events_.happen(point, x, what);
-  if (changed) note_jumps(point.t, states_at_pass_, point.u);
+  if (changed) note_jumps(point, states_at_pass_);
   return changed;
 }
 
@@ -127,8 +127,8 @@ void NetworkEquations::begin_instant() {
 }
 
 /// `x`: of before the pass.
-void NetworkEquations::note_jumps(double t, std::span<const double> x, std::span<const double> u) {
-  if (std::exchange(jumped_at_, t) != t) {
+void NetworkEquations::note_jumps(const EventPoint& point, std::span<const double> x) {
+  if (std::exchange(jumped_at_, point.t) != point.t) {
     jumps_.clear();
     events_.forget_jumps();
   }
@@ -136,10 +136,10 @@ void NetworkEquations::note_jumps(double t, std::span<const double> x, std::span
   inputs_by_.clear();
   bool found = false, looked = false;
   const auto pass_on_input = [&](Jump& jump, std::size_t input, double by) {
-    if (!std::exchange(looked, true)) found = find_inputs_by(t, x, u);
+    if (!std::exchange(looked, true)) found = find_inputs_by(point.inside, x, point.u);
     if (found) pass_on(jump, input, by);
   };
-  for (Jump& jump : events_.new_jumps(t, given_.size(), pass_on_input)) {
+  for (Jump& jump : events_.new_jumps(point.t, given_.size(), pass_on_input)) {
     jump.pass = pass_;
     jumps_.push_back(std::move(jump));
   }

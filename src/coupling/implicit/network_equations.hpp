@@ -77,7 +77,7 @@ class NetworkEquations : public EventModel {
   WholeEvents& events() { return events_; }
 
  private:
-  void note_jumps(double t, std::span<const double> x, std::span<const double> u);
+  void note_jumps(const EventPoint& point, std::span<const double> x);
   bool find_inputs_by(double t, std::span<const double> x, std::span<const double> u);
   void pass_on(Jump& jump, std::size_t input, double by) const;
   void give(std::span<const double> u, std::span<const double> dudt);

@@ -86,6 +86,7 @@ EventPoint WholeEvents::seen_by(const Own& own, const EventPoint& point) const {
   if (point.certain && *point.certain >= own.first) {
     result.certain = *point.certain - own.first;
   }
+  result.inside = point.inside;
   return result;
 }
 

@@ -45,7 +45,7 @@ void OdeEvents::start(double t, std::span<const double> x, std::span<const Input
 void OdeEvents::begin(double t, std::span<const double> x) {
   if (t == begun_at_ || u_.size() != checked_.input_count()) return;
   begun_at_ = t;
-  checked_.attempt(t, [&](double) { model_.indicators(t, x, u_, z_begin_); });
+  at(t, [&](double inside) { model_.indicators(inside, x, u_, z_begin_); });
 }
 
 double OdeEvents::next(double begin, double t, std::span<const double> x,
@@ -84,13 +84,13 @@ double OdeEvents::find_next(double begin, double t, std::span<const double> x,
 bool OdeEvents::is_misled(std::size_t indicator, double h, double t, std::span<const double> x,
                           std::span<const Sample> inputs) {
   bool misled = false;
-  const auto look = [&](double) {
-    model_.indicators(t, x, u_, z_);
+  const auto look = [&](double inside) {
+    model_.indicators(inside, x, u_, z_);
     const double fed = z_[indicator].value;
-    model_.indicators(t, x, rhs_.inputs_at(h), z_);
+    model_.indicators(inside, x, rhs_.inputs_at(h), z_);
     misled = std::abs(z_[indicator].value - fed) > std::abs(fed);
   };
-  return take(t, x, inputs) && checked_.attempt(t, look) && misled;
+  return take(t, x, inputs) && at(t, look) && misled;
 }
 
 /// Where the macro-step has led says most about what happens close to its end, and all where the
@@ -99,11 +99,11 @@ bool OdeEvents::is_misled(std::size_t indicator, double h, double t, std::span<c
 double OdeEvents::next_by_end(double begin, double t, std::span<const double> x,
                               std::span<const Sample> inputs, bool hold_jumped) {
   double earliest = infinite;
-  const auto look = [&](double) {
-    model_.indicators(t, x, u_, z_);
-    model_.indicator_slopes(t, x, u_, {dxdt_, dudt_}, slopes_);
+  const auto look = [&](double inside) {
+    model_.indicators(inside, x, u_, z_);
+    model_.indicator_slopes(inside, x, u_, {dxdt_, dudt_}, slopes_);
   };
-  if (!take(t, x, inputs) || !checked_.attempt(t, look)) return earliest;
+  if (!take(t, x, inputs) || !at(t, look)) return earliest;
   const double h = t - begin;
   std::optional<bool> bent;
   for (std::size_t i = 0; i < z_.size(); ++i) {
@@ -143,10 +143,10 @@ bool OdeEvents::find_bends(double h, double t, std::span<const double> x) {
   }
   const std::vector<double> there_x = back(x, dxdt_), there_u = back(u_, dudt_);
   bends_.resize(slopes_.size());
-  const auto look = [&](double) {
-    model_.indicator_slopes(t - d, there_x, there_u, {dxdt, dudt}, bends_);
+  const auto look = [&](double inside) {
+    model_.indicator_slopes(inside, there_x, there_u, {dxdt, dudt}, bends_);
   };
-  if (!checked_.f(t - d, there_x, there_u, dxdt) || !checked_.attempt(t - d, look)) return false;
+  if (!checked_.f(t - d, there_x, there_u, dxdt) || !at(t - d, look)) return false;
   std::ranges::transform(slopes_, bends_, bends_.begin(),
                          [d](double end, double before) { return (end - before) / d; });
   return true;
@@ -177,7 +177,8 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   const auto& found = search_.way().found;
   if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
   if (errors_.t == t) point.errors = {errors_.states, errors_.inputs};
-  const bool good = checked_.attempt(t, [&](double) {
+  const bool good = at(t, [&](double inside) {
+    point.inside = inside;
     changed =
         pass == EventPass::settle ? model_.settle(point, x, what) : model_.happen(point, x, what);
   });
@@ -199,8 +200,8 @@ double OdeEvents::take_errors(double begin, double t, std::span<const double> x,
   model_.begin_instant();
   if (is_quiet(t, inputs, there * (t - begin))) return 0.0;
   double error = 0.0;
-  const auto find = [&](double) { error = instant_error(t, t - begin, x, discrete); };
-  return take(t, x, inputs) && checked_.attempt(t, find) ? error : 0.0;
+  const auto find = [&](double inside) { error = instant_error(inside, t - begin, x, discrete); };
+  return take(t, x, inputs) && at(t, find) ? error : 0.0;
 }
 
 /// Where an indicator falls through 0 is wrong by what it is there and is wrong by, over how fast
@@ -243,7 +244,7 @@ bool OdeEvents::pass_discrete(double t, std::span<const double> x, std::span<con
                               std::span<double> g) {
   u_there_.clear();
   for (const Sample& input : inputs) u_there_.push_back(input.value);
-  return checked_.attempt(t, [&](double) { model_.discrete_slopes(t, x, u_there_, errors, f, g); });
+  return at(t, [&](double inside) { model_.discrete_slopes(inside, x, u_there_, errors, f, g); });
 }
 
 std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const double> x,
@@ -251,10 +252,10 @@ std::vector<Graze> OdeEvents::grazes(double begin, double t, std::span<const dou
   std::vector<Graze> result;
   const auto& turns = search_.way().turns;
   if (turns.empty() || !take(t, x, inputs)) return result;
-  checked_.attempt(t, [&](double) {
+  at(t, [&](double inside) {
     for (const EventSearch::Turn& turn : turns) {
-      if (!model_.is_decisive(turn.indicator, turn.beyond, t, x, u_)) continue;
-      result.push_back(graze(turn, t, x));
+      if (!model_.is_decisive(turn.indicator, turn.beyond, inside, x, u_)) continue;
+      result.push_back(graze(turn, inside, x));
       result.back().time = begin + turn.tau;
       result.back().noise *= noise;
     }

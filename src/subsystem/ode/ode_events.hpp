@@ -81,6 +81,12 @@ class OdeEvents {
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
 
+  /// `call` of t on the side from which f and g have their limits. False: the model fails.
+  template <class Call>
+  bool at(double t, Call&& call) {
+    return checked_.confine(t) && checked_.attempt(t, call);
+  }
+
   EventModel& model_;
   CheckedModel& checked_;
   RightHandSide& rhs_;
