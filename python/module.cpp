@@ -472,9 +472,9 @@ void define_ranks(py::module_& m) {
 std::vector<double> resampled(const std::vector<double>& time, const std::vector<double>& at,
                               std::vector<std::size_t> events, const std::vector<double>& values,
                               const std::vector<double>& left, const std::vector<double>& slopes,
-                              const std::string& quantity) {
+                              const std::vector<double>& left_slopes) {
   const Resampling between(time, at, GridEvents{std::move(events), {}});
-  return between(values, left, slopes, curve_kind_of(quantity));
+  return between({values, left, slopes, left_slopes});
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ class _CurvePoints(NamedTuple):
         """Of a variable at times within `time`, in their shape."""
         given = result._at(name, self.lines)
         left = given[self.is_left]
-        slopes = result._at(name, self.lines, "derivatives")[~self.is_left]
+        slopes = result._at(name, self.lines, "derivatives")
         found = np.array(resampled(self.time, times.ravel(), self.events, given[~self.is_left], left,
-                                   slopes, f"/{result._place(name)[0]}/values"))
+                                   slopes[~self.is_left], slopes[self.is_left]))
         if side == "left" and len(self.events):
             instants = self.time[self.events]
             nearest = _nearest_of(instants, times.ravel())
@@ -240,8 +240,8 @@ class Result:
 
         Of one name an array of the shape of `t` (a number where `t` is one), of several, or all,
         a dictionary of these. Between rows it goes as `concord export --interval`, plots and
-        comparisons: inputs along their cubics, the rest by polynomials of up to degree 7 through
-        rows nearby and their slopes where these are recorded, never across an event. At an
+        comparisons: by polynomials of up to degree 7 through rows nearby and their slopes where
+        these are recorded, never across an event. At an
         event's instant what follows it; `side="left"`: what was before. Raises ValueError outside
         of the recorded time.
 
@@ -357,8 +357,7 @@ class Result:
         group, column = self._columns[name]
         values = np.full(len(lines.time), np.nan)
         paths = ((_RIGHT, f"events/right/{group}/{what}"), (_ROW, f"{group}/{what}"))
-        if what == "values":
-            paths += ((_LEFT, f"events/{group}"),)
+        paths += ((_LEFT, f"events/{group}" if what == "values" else f"events/left/{group}/{what}"),)
         for kind, path in paths:
             chosen = lines.kind == kind
             if chosen.any() and path in self._file:

@@ -13,6 +13,7 @@
 #include "cli/event_rows.hpp"
 #include "cli/resampling.hpp"
 #include "cli/shown_units.hpp"
+#include "cli/signal_rows.hpp"
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
 
@@ -90,19 +91,12 @@ std::vector<VariableError> errors_of(const Batch& batch, const ResultsReader& a,
     columns_a.push_back(pair.a.column);
     columns_b.push_back(pair.b.column);
   }
-  const Quantity in_b = batch.front().b.quantity;
   const auto values_a = a.read_columns(batch.front().a.quantity, columns_a);
-  const auto values_b = b.read_columns(in_b, columns_b);
-  const std::string slopes = slopes_of(in_b);
-  const auto derivatives = b.columns(slopes) > 0 ? b.read_columns(slopes, columns_b)
-                                                 : std::vector<std::vector<double>>(batch.size());
-  const auto left = b.event_rows().empty() ? std::vector<std::vector<double>>(batch.size())
-                                           : b.read_left_columns(in_b, columns_b);
+  const std::vector<SignalRows> signals_b = read_signals(b, batch.front().b.quantity, columns_b);
   std::vector<VariableError> errors;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    errors.push_back(error_of(batch[i], a.time(), at_a.rows(), values_a[i],
-                              at_a(values_b[i], left[i], derivatives[i], curve_kind_of(in_b))));
-    errors.back().range = range_of(values_b[i]);
+    errors.push_back(error_of(batch[i], a.time(), at_a.rows(), values_a[i], at_a(signals_b[i])));
+    errors.back().range = range_of(signals_b[i].values);
   }
   return errors;
 }

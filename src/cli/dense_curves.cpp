@@ -6,6 +6,7 @@
 
 #include "cli/event_rows.hpp"
 #include "cli/shown_units.hpp"
+#include "cli/signal_rows.hpp"
 
 namespace concord {
 namespace {
@@ -77,12 +78,7 @@ std::vector<double> DenseCurves::own_values(const RecordedVariable& variable) co
 std::vector<double> resampled(const ResultsReader& results, const RecordedVariable& variable,
                               const Resampling& between) {
   const std::size_t column[] = {variable.column};
-  const auto of = [&](Quantity quantity) { return results.read_columns(quantity, column).front(); };
-  const std::string slopes = slopes_of(variable.quantity);
-  return between(of(variable.quantity),
-                 results.read_left_columns(variable.quantity, column).front(),
-                 results.columns(slopes) > 0 ? of(slopes) : std::vector<double>(),
-                 curve_kind_of(variable.quantity));
+  return between(read_signals(results, variable.quantity, column).front());
 }
 
 }  // namespace concord

@@ -7,11 +7,6 @@
 #include "cli/event_rows.hpp"
 
 namespace concord {
-
-CurveKind curve_kind_of(std::string_view quantity) {
-  return quantity.starts_with("/inputs/") ? CurveKind::cubics : CurveKind::smooth;
-}
-
 Resampling::Resampling(std::span<const double> from, std::span<const double> to,
                        const GridEvents& events)
     : rounding_(64 * std::numeric_limits<double>::epsilon() *
@@ -140,15 +135,14 @@ Resampling::Piece Resampling::piece_of(std::size_t interval, std::span<const Sig
   return piece;
 }
 
-std::vector<double> Resampling::operator()(std::span<const double> values,
-                                           std::span<const double> left,
-                                           std::span<const double> derivatives,
-                                           CurveKind kind) const {
-  const std::vector<double> given = with_left_limits(values, event_rows_, left);
-  const std::vector<double> unknown(event_rows_.size(), std::numeric_limits<double>::quiet_NaN());
-  const std::vector<double> slopes = derivatives.empty()
-                                         ? std::vector<double>()
-                                         : with_left_limits(derivatives, event_rows_, unknown);
+std::vector<double> Resampling::operator()(const SignalRows& signal) const {
+  const std::vector<double> given = with_left_limits(signal.values, event_rows_, signal.left);
+  std::vector<double> slopes;
+  if (!signal.slopes.empty()) {
+    const std::vector<double> unknown(event_rows_.size(), std::numeric_limits<double>::quiet_NaN());
+    slopes = with_left_limits(signal.slopes, event_rows_,
+                              signal.left_slopes.empty() ? unknown : signal.left_slopes);
+  }
   const std::vector<SignalBreak> breaks = find_breaks(from_, given, slopes, events_);
   std::vector<double> result;
   result.reserve(stencils_.size());
@@ -158,25 +152,13 @@ std::vector<double> Resampling::operator()(std::span<const double> values,
       continue;
     }
     const Piece piece = piece_of(s.interval, breaks, given);
-    if (!slopes.empty() && kind == CurveKind::cubics && has_slopes(s, piece, slopes)) {
-      result.push_back(hermite(s, given, slopes));
-      continue;
-    }
     Stencil inside = s;
     if (!piece.whole(s)) centre(inside, piece);
     std::optional<double> value;
-    if (!slopes.empty() && kind == CurveKind::smooth)
-      value = osculating(inside, piece, given, slopes);
+    if (!slopes.empty()) value = osculating(inside, piece, given, slopes);
     result.push_back(value ? *value : lagrange(inside, given));
   }
   return result;
-}
-
-bool Resampling::has_slopes(const Stencil& s, const Piece& piece,
-                            std::span<const double> slopes) const {
-  const std::size_t end = s.interval + 1;
-  return !piece.outside && (piece.first < s.interval || s.interval == 0) &&
-         s.time >= from_[s.interval] && std::isfinite(slopes[s.interval] + slopes[end]);
 }
 
 double Resampling::lagrange(const Stencil& s, std::span<const double> values) const {
@@ -185,21 +167,14 @@ double Resampling::lagrange(const Stencil& s, std::span<const double> values) co
   return sum;
 }
 
-double Resampling::hermite(const Stencil& s, std::span<const double> values,
-                           std::span<const double> derivatives) const {
-  const std::size_t i = s.interval;
-  const double h = from_[i + 1] - from_[i], x = (s.time - from_[i]) / h, y = 1.0 - x;
-  return y * y * ((1 + 2 * x) * values[i] + x * h * derivatives[i]) +
-         x * x * ((1 + 2 * y) * values[i + 1] - y * h * derivatives[i + 1]);
-}
-
 /// Whether the row has one, of the piece: at a break that the signal shows nobody knows whose it
 /// is.
 bool Resampling::is_slope(std::size_t row, const Piece& piece,
                           std::span<const double> slopes) const {
   const bool begins_at_break =
       row == piece.first && row > 0 && !std::binary_search(events_.begin(), events_.end(), row - 1);
-  const bool ends_at_break = row == piece.last && row + 1 < from_.size();
+  const bool ends_at_break = row == piece.last && row + 1 < from_.size() &&
+                             !std::binary_search(events_.begin(), events_.end(), row);
   return std::isfinite(slopes[row]) && !begins_at_break && !ends_at_break;
 }
 

@@ -22,18 +22,17 @@ struct GridEvents {
   std::vector<std::pair<std::size_t, std::size_t>> partners;
 };
 
-/// What is between rows whose slopes are known: a cubic from each to the next, as inputs are made,
-/// or something smooth.
-enum class CurveKind { cubics, smooth };
-
-/// Of the variables in a dataset of results files, "/inputs/values".
-CONCORD_API CurveKind curve_kind_of(std::string_view quantity);
+/// A signal at rows: its values, their left limits at events, NaN where they are not known, and
+/// slopes of both: empty, or NaN where they are not known.
+struct SignalRows {
+  std::vector<double> values, left, slopes, left_slopes;
+};
 
 /// Values of a signal given at the times of one grid, at times of another that lie within the
 /// first. Where two times agree to rounding the value itself is taken, else interpolation of up to
-/// degree 7: where slopes are known Hermite's, of cubics on two rows, of what is smooth on four,
-/// else Lagrange's, on the nearest rows, none of them beyond an event or a break that the signal
-/// itself shows, nor so close to another that their difference is more noise than slope.
+/// degree 7: where slopes are known Hermite's, on four rows, else Lagrange's, on the nearest rows,
+/// none of them beyond an event or a break that the signal itself shows, nor so close to another
+/// that their difference is more noise than slope.
 class CONCORD_API Resampling {
  public:
   /// `from` increases strictly and is not empty. Only those of `to` that lie in its interval count;
@@ -44,10 +43,8 @@ class CONCORD_API Resampling {
   /// Indices into `to`, ascending.
   const std::vector<std::size_t>& rows() const { return rows_; }
 
-  /// Values at to[rows()[i]]. `left`: left limits at the events, NaN where they are not known.
-  /// `derivatives`: right limits at events, NaN where they are not known; may be empty.
-  std::vector<double> operator()(std::span<const double> values, std::span<const double> left,
-                                 std::span<const double> derivatives, CurveKind kind) const;
+  /// Values at to[rows()[i]].
+  std::vector<double> operator()(const SignalRows& signal) const;
 
  private:
   static constexpr std::size_t most_points = 8;
@@ -84,10 +81,7 @@ class CONCORD_API Resampling {
   void centre(Stencil& stencil, const Piece& piece, std::size_t most = most_points) const;
   Piece piece_of(std::size_t interval, std::span<const SignalBreak> breaks,
                  std::span<const double> values) const;
-  bool has_slopes(const Stencil& stencil, const Piece& piece, std::span<const double> slopes) const;
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
-  double hermite(const Stencil& stencil, std::span<const double> values,
-                 std::span<const double> derivatives) const;
   bool is_slope(std::size_t row, const Piece& piece, std::span<const double> slopes) const;
   std::optional<double> osculating(const Stencil& without, const Piece& piece,
                                    std::span<const double> values,

@@ -403,6 +403,21 @@ void RankNetwork::gather_states(std::span<double> result) {
   }
 }
 
+void RankNetwork::gather_state_slopes(std::span<const Sample> inputs, std::span<double> result) {
+  std::fill(result.begin(), result.end(), not_a_number.value);
+  for (std::size_t k = 0; k < n_own(); ++k) {
+    const Capabilities& has = own_[k].description().capabilities;
+    const IndexRange range = states_of(k), in = inputs_of(k);
+    if (range.size() == 0 || !has.state_derivatives || !has.equations) continue;
+    const auto part = result.subspan(range.first, range.size());
+    Outcome outcome = Outcome::failed;
+    const auto thrown = own_.asking(
+        k, [&] { outcome = own_[k].state_derivatives(inputs.subspan(in.first, in.size()), part); });
+    if (thrown || outcome == Outcome::failed)
+      std::fill(part.begin(), part.end(), not_a_number.value);
+  }
+}
+
 /// What a subsystem remembers itself begins with its states.
 std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const double> states) {
   CONCORD_MEMBERS_PER(archive, Per::input, start_inputs_);

@@ -214,6 +214,8 @@ class RankNetwork {
 
   /// Those of a subsystem that fails here are NaN.
   void gather_states(std::span<double> result);
+  /// Their slopes, with the inputs there; of subsystems that don't tell them exactly NaN.
+  void gather_state_slopes(std::span<const Sample> inputs, std::span<double> result);
 
   /// Before the start, of own subsystems: begin elsewhere than at their start values.
   void start_from(std::vector<std::optional<Beginning>> beginnings) {

@@ -20,6 +20,8 @@
 namespace concord {
 namespace {
 
+constexpr double unknown_slope = std::numeric_limits<double>::quiet_NaN();
+
 /// That no other run has.
 std::string own_number() {
   std::random_device chance;
@@ -62,10 +64,10 @@ RecordedColumns columns(std::span<const WrittenPart> parts, const Of& of, const 
 }
 
 /// What has datasets of its own: whose files differ in it cannot go on in the same one.
-std::string columns_in_words(const RecordSettings& record, bool output_slopes) {
+std::string columns_in_words(const RecordSettings& record, bool slopes) {
   return "-cosim_record " + recorded(record) + " -cosim_record_variables " + record.variables +
          (record.grid.given() ? " on a grid of times" : " at communication points") +
-         (output_slopes ? " with slopes of outputs" : "");
+         (slopes ? " with slopes" : "");
 }
 
 /// Whether outputs have slopes at every communication point that belong to their values: of
@@ -221,12 +223,14 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
   }
   const Hold& hold = simulation.plan().settings.method.hold;
   layout.coefficients = !record.polynomials ? 0 : hold.ends_with_curvature() ? 6 : 4;
-  layout.output_slopes = knows_slopes_;
-  if (knows_slopes_) {
+  layout.grid = record.grid.given();
+  layout.slopes = knows_slopes_ && !layout.grid;
+  if (layout.slopes) {
     exact_slopes_ = exact_slopes(subsystems);
     slopes_.resize(exact_slopes_.size());
+    left_slopes_.resize(exact_slopes_.size());
+    state_slopes_.resize(states_.size());
   }
-  layout.grid = record.grid.given();
   layout.compression = record.compression;
   layout.part_bytes = static_cast<std::uint64_t>(record.split.value_or(0.0) * 1e9);
   for (const WrittenPart& part : parts) {
@@ -252,17 +256,29 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
     }
   }
   const BalanceErrors* balance = simulation_.stepper().coupling().balance();
-  return with_slopes({point.time, point.outputs, point.inputs, states_, point.polynomials,
-                      balance != nullptr ? balance->accumulated() : std::span<const double>()});
+  const bool known = knows_slopes_ && point.slopes_known;
+  take_slopes(point.outputs, known, slopes_);
+  if (!known || !states.empty()) {
+    std::ranges::fill(state_slopes_, unknown_slope);
+  } else if (!state_slopes_.empty()) {
+    simulation_.gather_state_slopes(state_slopes_);
+  }
+  return {.time = point.time,
+          .outputs = point.outputs,
+          .inputs = point.inputs,
+          .states = states_,
+          .polynomials = point.polynomials,
+          .balance = balance != nullptr ? balance->accumulated() : std::span<const double>(),
+          .slopes = slopes_,
+          .state_slopes = state_slopes_,
+          .input_slopes = point.slopes_known && (knows_slopes_ || point.last_step == 0.0)};
 }
 
-/// At a communication point.
-ResultsRow Recorder::with_slopes(ResultsRow row) {
-  for (std::size_t i = 0; i < slopes_.size(); ++i)
-    slopes_[i] =
-        exact_slopes_[i] ? row.outputs[i].derivative : std::numeric_limits<double>::quiet_NaN();
-  row.slopes = slopes_;
-  return row;
+/// Of outputs those that are exact; `known`: whether there are any.
+void Recorder::take_slopes(std::span<const Sample> outputs, bool known,
+                           std::vector<double>& slopes) const {
+  for (std::size_t i = 0; i < slopes.size(); ++i)
+    slopes[i] = known && exact_slopes_[i] ? outputs[i].derivative : unknown_slope;
 }
 
 /// With the inputs within groups, behind this rank's others.
@@ -299,8 +315,13 @@ void Recorder::write_inside(const StepReport& report) {
     return;
   }
   for (const PassedPoint& inside : report.inside) {
-    writer_->append_row(
-        whole({inside.time, inside.outputs, inside.inputs, inside.states, {}, {}}, inputs_));
+    writer_->append_row(whole({.time = inside.time,
+                               .outputs = inside.outputs,
+                               .inputs = inside.inputs,
+                               .states = inside.states,
+                               .polynomials = {},
+                               .input_slopes = knows_slopes_},
+                              inputs_));
   }
   const CommunicationPoint& end = *report.point;
   writer_->append_step({end.time, end.outputs, end.inputs, {}, end.polynomials, {}}, sums_);
@@ -318,6 +339,10 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   left.outputs = report.left->outputs;
   left.inputs = report.left->inputs;
   left.states = report.left->states;
+  left.input_slopes = knows_slopes_ && report.left->slopes_known;
+  take_slopes(left.outputs, left.input_slopes, left_slopes_);
+  left.slopes = left_slopes_;
+  left.state_slopes = left.input_slopes ? report.left->state_slopes : std::span<const double>();
   left = whole(left, left_inputs_);
   const ResultsRow right = whole(row, inputs_);
   if (known) {
@@ -356,6 +381,13 @@ void Recorder::Kept::keep(const ResultsRow& row) {
   states.assign(row.states.begin(), row.states.end());
   polynomials.assign(row.polynomials.begin(), row.polynomials.end());
   balance.assign(row.balance.begin(), row.balance.end());
+  slopes.assign(row.slopes.begin(), row.slopes.end());
+  state_slopes.assign(row.state_slopes.begin(), row.state_slopes.end());
+  input_slopes = row.input_slopes;
+}
+
+ResultsRow Recorder::Kept::row() const {
+  return {time, outputs, inputs, states, polynomials, balance, slopes, state_slopes, input_slopes};
 }
 
 void Recorder::io(Archive& archive) {
@@ -425,7 +457,7 @@ void Recorder::begin_here(const EarlierRows& earlier) {
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {
   if (since_row_ > 0) {
-    write(with_slopes(kept_.row()));
+    write(kept_.row());
   }
   writer_->close(status, std::move(costs), quality);
 }

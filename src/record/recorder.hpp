@@ -43,7 +43,7 @@ class Recorder : public StepObserver, public CheckpointedRows {
 
  private:
   ResultsRow row(const CommunicationPoint& point, std::span<const double> states);
-  ResultsRow with_slopes(ResultsRow row);
+  void take_slopes(std::span<const Sample> outputs, bool known, std::vector<double>& slopes) const;
   ResultsRow whole(ResultsRow row, std::vector<Sample>& inputs) const;
   RecordedEvent recorded(const EventReport& event) const;
   bool record_events(const StepReport& report, const ResultsRow& row);
@@ -58,17 +58,18 @@ class Recorder : public StepObserver, public CheckpointedRows {
   struct Kept {
     double time = 0.0;
     std::vector<Sample> outputs, inputs;
-    std::vector<double> states, balance;
+    std::vector<double> states, balance, slopes, state_slopes;
     std::vector<Polynomial> polynomials;
+    bool input_slopes = true;
 
     void keep(const ResultsRow& row);
     void io(Archive& archive) {
-      CONCORD_MEMBERS(archive, time);
+      CONCORD_MEMBERS(archive, time, input_slopes);
       CONCORD_MEMBERS_PER(archive, Per::input, inputs, balance, polynomials);
-      CONCORD_MEMBERS_PER(archive, Per::output, outputs);
-      CONCORD_MEMBERS_PER(archive, Per::state, states);
+      CONCORD_MEMBERS_PER(archive, Per::output, outputs, slopes);
+      CONCORD_MEMBERS_PER(archive, Per::state, states, state_slopes);
     }
-    ResultsRow row() const { return {time, outputs, inputs, states, polynomials, balance}; }
+    ResultsRow row() const;
   };
 
   /// What a checkpoint knows of the rows.
@@ -83,10 +84,10 @@ class Recorder : public StepObserver, public CheckpointedRows {
   std::string path_;
   int every_;
   const OutputGrid& grid_;  ///< of rows; not given: communication points
-  std::vector<double> states_, slopes_;
+  std::vector<double> states_, slopes_, state_slopes_, left_slopes_;
   std::vector<Link> within_;  ///< of inputs within groups, by local output
   std::vector<Sample> inputs_, left_inputs_;
-  bool knows_slopes_;  ///< of outputs
+  bool knows_slopes_;  ///< of signals, at communication points
   std::vector<bool> exact_slopes_;
   std::optional<ResultsWriter> writer_;
   StepSums sums_;  ///< of the macro-steps since the last row

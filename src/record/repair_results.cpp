@@ -66,7 +66,7 @@ ResultsLayout layout_in(hid_t file) {
     const Hdf5Dataset polynomials(hdf5_check(H5Dopen2(file, "/inputs/polynomials", H5P_DEFAULT)));
     layout.coefficients = shape_of(polynomials).at(2);
   }
-  layout.output_slopes = exists_in(file, "/outputs/derivatives");
+  layout.slopes = exists_in(file, "/outputs/derivatives") || exists_in(file, "/states/derivatives");
   layout.grid = exists_in(file, "/steps/time");
   layout.parts = read_parts(file);
   if (exists_in(file, "/network/output")) layout.link_outputs.resize(1);

@@ -107,7 +107,7 @@ struct ResultsLayout {
   RecordedColumns outputs, inputs, states;
   RecordedColumns balance{false, 0,  {}, {},
                           {},    {}, {}};  ///< named like connections, of local inputs
-  bool output_slopes = false;  ///< whether the method knows them at communication points
+  bool slopes = false;  ///< whether those of outputs and states are known in every row
   bool grid = false;    ///< rows are where the user wants them, not at the ends of macro-steps
   int compression = 0;  ///< gzip's level, once the run is done, or the part is full
   std::uint64_t part_bytes = 0;  ///< of a part at most; 0: the file is one
@@ -131,6 +131,8 @@ struct ResultsRow {
   std::span<const Polynomial> polynomials;  ///< of the macro-step that ended here
   std::span<const double> balance = {};     ///< accumulated balance error of every input
   std::span<const double> slopes = {};      ///< of every output; NaN where not known; none: nowhere
+  std::span<const double> state_slopes = {};  ///< likewise
+  bool input_slopes = true;                   ///< whether those of `inputs` are known
 };
 
 /// How much of a run is recorded.

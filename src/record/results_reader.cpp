@@ -106,7 +106,8 @@ void ResultsReader::read_tables(const ResultsDataset& variables) {
     variables_.push_back({names[i], units[i], variables.path, i, display[i]});
   for (const ResultsDataset& dataset : results_datasets())
     if (((dataset.group() == group && dataset.extents.front() == Extent::rows) ||
-         dataset.path == "/events" + group || dataset.group() == right_limits_of(group)) &&
+         dataset.path == "/events" + group || dataset.group() == right_limits_of(group) ||
+         dataset.path == left_limits_of(group + "/derivatives")) &&
         exists_in(file_, dataset.path))
       open_table(dataset, names.size());
 }
@@ -199,13 +200,15 @@ std::vector<RecordedEvent> ResultsReader::read_events() const try {
 
 void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::size_t count,
                                      std::span<double> values) const {
-  const std::string left = "/events" + std::string(quantity.substr(0, quantity.rfind('/')));
+  const std::string left = left_limits_of(quantity);
   const std::size_t width = columns(quantity);
   for (std::size_t i = 0; i < count; ++i) {
     const EventRow& event = event_rows_[first + i];
     const auto to = values.subspan(i * width, width);
     if (table(left) != nullptr)
       read_table(left, event.entry, 1, to);
+    else if (are_slopes(quantity))
+      std::ranges::fill(to, std::numeric_limits<double>::quiet_NaN());
     else
       read_rows(quantity, event.row, 1, to);
   }

@@ -43,6 +43,9 @@ double state_value(const ResultsRow& row, std::size_t i) { return row.states[i];
 double output_slope(const ResultsRow& row, std::size_t i) {
   return row.slopes.empty() ? unknown : row.slopes[i];
 }
+double state_slope(const ResultsRow& row, std::size_t i) {
+  return row.state_slopes.empty() ? unknown : row.state_slopes[i];
+}
 double balance_value(const ResultsRow& row, std::size_t i) { return row.balance[i]; }
 
 void fill_time(const ResultsRow& row, std::span<const std::size_t> /*one*/, std::span<double> to) {
@@ -99,8 +102,9 @@ void add_outputs(Datasets& all) {
       {"/outputs/derivatives",
        Number::f64,
        {Extent::rows, Extent::outputs},
-       [](const ResultsLayout& layout) { return layout.outputs.recorded && layout.output_slopes; },
-       RowNumbers{&ResultsLayout::outputs, fill<output_slope>}});
+       [](const ResultsLayout& layout) { return layout.outputs.recorded && layout.slopes; },
+       RowNumbers{&ResultsLayout::outputs, fill<output_slope>},
+       false});
   all.push_back({"/outputs/error_estimate",
                  Number::f64,
                  {Extent::outputs},
@@ -108,11 +112,23 @@ void add_outputs(Datasets& all) {
                  FinalNumbers{unknown, [](const ResultsEnd& end) { return end.output_errors; }}});
 }
 
+void add_states(Datasets& all) {
+  constexpr auto states = &ResultsLayout::states;
+  add_variables<states, state_value>(all, "/states", Extent::states);
+  all.push_back(
+      {"/states/derivatives",
+       Number::f64,
+       {Extent::rows, Extent::states},
+       [](const ResultsLayout& layout) { return layout.states.recorded && layout.slopes; },
+       RowNumbers{states, fill<state_slope>},
+       false});
+}
+
 void add_inputs(Datasets& all) {
   constexpr auto inputs = &ResultsLayout::inputs;
   add_variables<inputs, input_value>(all, "/inputs", Extent::inputs);
   constexpr auto slope = [](const ResultsRow& row, std::size_t i) {
-    return row.inputs[i].derivative;
+    return row.input_slopes ? row.inputs[i].derivative : unknown;
   };
   all.push_back({"/inputs/derivatives",
                  Number::f64,
@@ -164,20 +180,28 @@ void add_events(Datasets& all) {
   add_left_limits<&ResultsLayout::states, state_value>(all, "/events/states", Extent::states);
 }
 
-void add_right_limits(Datasets& all) {
-  Datasets right;
-  std::ranges::copy_if(all, std::back_inserter(right), [](const ResultsDataset& dataset) {
-    return dataset.extents.front() == Extent::rows && dataset.extents.size() > 1;
-  });
-  for (ResultsDataset& dataset : right) {
-    dataset.path = right_limits_of(dataset.path);
-    dataset.extents.front() = Extent::events;
-    dataset.exists = [there = dataset.exists](const ResultsLayout& layout) {
-      return layout.grid && there(layout);
-    };
-    std::get<RowNumbers>(dataset.content).limit = Limit::right;
+/// Of what rows have: what follows an event, which no row of a grid has, and slopes before it.
+void add_limits(Datasets& all) {
+  Datasets limits;
+  for (const ResultsDataset& rows : all) {
+    if (rows.extents.front() != Extent::rows || rows.extents.size() == 1) continue;
+    if (rows.on_grids) {
+      ResultsDataset right = rows;
+      right.path = right_limits_of(rows.path);
+      right.extents.front() = Extent::events;
+      right.exists = [there = rows.exists](const ResultsLayout& layout) {
+        return layout.grid && there(layout);
+      };
+      std::get<RowNumbers>(right.content).limit = Limit::right;
+      limits.push_back(std::move(right));
+    }
+    if (!are_slopes(rows.path)) continue;
+    ResultsDataset left = rows;
+    left.path = left_limits_of(rows.path);
+    left.extents.front() = Extent::events;
+    limits.push_back(std::move(left));
   }
-  std::ranges::move(right, std::back_inserter(all));
+  std::ranges::move(limits, std::back_inserter(all));
 }
 
 void add_subsystems(Datasets& all) {
@@ -290,11 +314,11 @@ Datasets all_datasets() {
   all.push_back({"/time", Number::f64, {Extent::rows}, always, RowNumbers{nullptr, fill_time}});
   add_outputs(all);
   add_inputs(all);
-  add_variables<&ResultsLayout::states, state_value>(all, "/states", Extent::states);
+  add_states(all);
   add_variables<&ResultsLayout::balance, balance_value>(all, "/balance", Extent::connections);
   add_steps(all);
   add_events(all);
-  add_right_limits(all);
+  add_limits(all);
   add_subsystems(all);
   add_network(all);
   add_ranks(all);
@@ -405,6 +429,13 @@ const ResultsDataset& dataset_of(std::string_view path) {
 }
 
 std::string right_limits_of(std::string_view path) { return "/events/right" + std::string(path); }
+
+std::string left_limits_of(std::string_view path) {
+  if (are_slopes(path)) return "/events/left" + std::string(path);
+  return "/events" + std::string(path.substr(0, path.rfind('/')));
+}
+
+bool are_slopes(std::string_view path) { return path.ends_with("/derivatives"); }
 
 std::span<const ResultsAttribute> results_attributes() { return attributes; }
 

@@ -99,6 +99,7 @@ struct ResultsDataset {
   std::function<bool(const ResultsLayout& layout)> exists;
   std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, RunTexts, StepNumber>
       content;
+  bool on_grids = true;  ///< whether rows on the user's grid have it
 
   bool grows() const { return concord::grows(extents[0]); }
   /// A column is a variable that carries a name.
@@ -124,6 +125,10 @@ const ResultsDataset& dataset_of(std::string_view path);
 
 /// Where rows are on a grid, events have none: the dataset of what follows them, for one of rows.
 std::string right_limits_of(std::string_view path);
+/// "/events/outputs" of "/outputs/values", "/events/left/outputs/derivatives" of
+/// "/outputs/derivatives".
+std::string left_limits_of(std::string_view path);
+bool are_slopes(std::string_view path);
 
 /// The dataset whose entries stand for those of an extent (a dimension scale); empty: none.
 std::string scale_of(Extent extent, const ResultsLayout& layout);

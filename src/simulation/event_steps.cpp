@@ -70,7 +70,8 @@ bool EventSteps::settles(std::span<const Sample> inputs) {
   return changed;
 }
 
-void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const double> states) {
+void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const double> states,
+                               std::span<const double> state_slopes) {
   time_ = point.time;
   passes_ = 0;
   LeftLimits& left = left_.emplace();
@@ -84,6 +85,8 @@ void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const 
     left.states.resize(subsystems_.n_states());
     subsystems_.gather_states(left.states);
   }
+  left.state_slopes.assign(state_slopes.begin(), state_slopes.end());
+  left.slopes_known = point.slopes_known;
   happened_.clear();
 }
 

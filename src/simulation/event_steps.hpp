@@ -58,8 +58,10 @@ class EventSteps {
   const std::string& idle_at_start() const { return idle_; }
 
   /// An instant begins, with its left limits: of all inputs and outputs of this rank; of its
-  /// states, where the coupling integrates them (else the subsystems have them).
-  void begin_instant(const CommunicationPoint& point, std::span<const double> states);
+  /// states, where the coupling integrates them (else the subsystems have them); of their slopes,
+  /// where somebody wants them.
+  void begin_instant(const CommunicationPoint& point, std::span<const double> states,
+                     std::span<const double> state_slopes = {});
   /// One more pass: whether something happens. Collective. Throws SimulationError.
   bool happens(std::span<const Sample> inputs);
   /// Nothing more happens. Collective.

@@ -50,7 +50,7 @@ std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,
   return points;
 }
 
-/// Where the coupling integrates the states itself, inputs are P y.
+/// Where the coupling integrates the states itself, inputs are P y; nobody has their slopes.
 void GridRows::follow_whole(const PassedStep& passed, std::span<const Sample> inputs,
                             Coupling& coupling) {
   double begin = passed.step.begin;
@@ -64,6 +64,7 @@ void GridRows::follow_whole(const PassedStep& passed, std::span<const Sample> in
                             "-cosim_output_interval that communication points meet");
     }
     subsystems_.exchange(row.outputs, row.inputs);
+    for (Sample& input : row.inputs) input.derivative = std::numeric_limits<double>::quiet_NaN();
     row.states = states_;
     begin = row.time;
   }

@@ -237,6 +237,23 @@ double MacroStepper::beginning(double unknown) const {
   return known ? fraction * shortest : unknown;
 }
 
+void MacroStepper::gather_state_slopes(std::span<double> result) {
+  Subsystem* const whole = coupling_->whole();
+  if (whole == nullptr) {
+    subsystems_.gather_state_slopes(point_.inputs, result);
+  } else if (whole->state_derivatives({}, result) == Outcome::failed) {
+    std::ranges::fill(result, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+/// Of states, where results have them.
+std::span<const double> MacroStepper::recorded_slopes() {
+  if (!settings_.record.states) return {};
+  state_slopes_.resize(subsystems_.n_states());
+  gather_state_slopes(state_slopes_);
+  return state_slopes_;
+}
+
 MacroStep MacroStepper::proposed() const {
   const auto [begin, end, size] = controller_->propose();
   return {begin, end, size};
@@ -294,7 +311,7 @@ void MacroStepper::touch_listed() {
 void MacroStepper::begin_anew(bool breaks) {
   errors_.close(point_);
   if (events_.any() || is_listed(point_.time)) {
-    events_.begin_instant(point_, coupling_->states());
+    events_.begin_instant(point_, coupling_->states(), recorded_slopes());
   }
   point_.last_step = 0.0;
   const double next = proposed().size();

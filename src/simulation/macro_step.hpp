@@ -64,8 +64,12 @@ class MacroStepper {
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
   std::span<const StepReport> advance();
 
+  /// Of this rank's states at the communication point; NaN where they are not told exactly.
+  void gather_state_slopes(std::span<double> result);
+
  private:
   MacroStep proposed() const;
+  std::span<const double> recorded_slopes();
   double beginning(double unknown) const;
   SmoothInterval smooth_interval(double time) const;
   void look_for_events();
@@ -106,7 +110,8 @@ class MacroStepper {
   OutsideChanges changes_;
   MemoryAtRest at_rest_;
   StepReports reports_;
-  bool kept_ = false;  ///< the subsystems have saved where the macro-step begins
+  std::vector<double> state_slopes_;  ///< scratch
+  bool kept_ = false;                 ///< the subsystems have saved where the macro-step begins
 };
 
 }  // namespace concord

@@ -103,6 +103,10 @@ void SimulationCore::gather_states(std::span<double> result) {
   }
 }
 
+void SimulationCore::gather_state_slopes(std::span<double> result) {
+  stepper_->gather_state_slopes(result);
+}
+
 double SimulationCore::advance() {
   failed_ = true;
   try {

@@ -76,6 +76,8 @@ class SimulationCore {
 
   /// Of this rank's subsystems; those of a subsystem that fails here are NaN. Not collective.
   void gather_states(std::span<double> result);
+  /// Their slopes at the communication point; NaN where they are not told exactly.
+  void gather_state_slopes(std::span<double> result);
 
   /// One accepted macro-step, or two that were taken together; the observers see them. Wall time in
   /// s.

@@ -43,6 +43,8 @@ struct EventReport {
 struct LeftLimits {
   std::vector<Sample> outputs, inputs;
   std::vector<double> states;
+  std::vector<double> state_slopes;  ///< NaN where they are not known; empty: nowhere
+  bool slopes_known = false;         ///< of outputs and inputs
 };
 
 /// One accepted macro-step, as monitors and the recorder see it; the same on every rank but for

@@ -30,6 +30,33 @@ subsystems:
       outputs: {h: h, v: v}
       when: [{condition: h < 0, set: {h: "0", v: -0.5*v}}]
 """
+# T goes to 2 up to 1.5, then to 0 down to 0.5; q, which nobody sees, follows T.
+THERMOSTAT = """
+experiment: {start: 0, stop: 12}
+subsystems:
+  room: {equations: {inputs: {heat: 2}, states: {T: 0, q: 0}, derivatives: {T: heat - T, q: T - q}, outputs: {T: T}}}
+  relay:
+    equations:
+      inputs: {T: 0}
+      discrete: {heat: 2}
+      when: [{condition: T > 1.5, set: {heat: 0}}, {condition: T < 0.5, set: {heat: 2}}]
+      outputs: {heat: heat}
+connections: [room.T -> relay.T, relay.heat -> room.heat]
+"""
+
+
+def thermostat(times):
+    """T and q where heat is a and c = T - a, d = q - a at the last event: T = a + c e^-s and
+    q = a + (d + c s) e^-s."""
+    result, a, t0, T, q = [], 2.0, 0.0, 0.0, 0.0
+    for t in times:
+        while t > (end := t0 + math.log((T - a) / ((1.5 if a else 0.5) - a))):
+            s = end - t0
+            q = a + (q - a + (T - a) * s) * math.exp(-s)
+            T, t0, a = (1.5, end, 0.0) if a else (0.5, end, 2.0)
+        s = t - t0
+        result.append((a + (T - a) * math.exp(-s), a + (q - a + (T - a) * s) * math.exp(-s)))
+    return np.transpose(result)
 
 
 class Between(unittest.TestCase):
@@ -68,6 +95,27 @@ class Between(unittest.TestCase):
         self.assertLess(with_slopes, 5e-8)
         self.assertLess(without, 1e-5)
         self.assertGreater(without, 20 * with_slopes)
+
+    def test_states_and_inputs_of_few_rows(self):
+        (self.folder / "thermostat.yaml").write_text(THERMOSTAT)
+        t = np.linspace(0, 12, 1201)
+        T, q = thermostat(t)
+        for kind in ({}, {"cosim_type": "jfm"}, {"cosim_type": "monolithic"}):
+            r = concord.run(self.folder / "thermostat.yaml", cosim_accuracy=1e-6, **kind)
+            if not kind:
+                self.assertLess(len(r["time"]), 200)
+            for name, exact in (("room.T", T), ("relay.T", T), ("room.q", q)):
+                np.testing.assert_allclose(r.at(t, name), exact, atol=1e-5, err_msg=f"{name} {kind}")
+
+    def test_slopes_that_nobody_knows_are_not_zero(self):
+        for kind, grid in (("jacobi", {}), ("monolithic", {"cosim_output_interval": 0.3})):
+            path = str(self.folder / "slopes.h5")
+            self.run_wave(kind, cosim_output=path, **grid).close()
+            with h5py.File(path) as file:
+                t, slopes = file["time"][:], file["inputs/derivatives"][:, 0]
+            inside = t > 0 if kind == "jacobi" else np.abs(t % 0.5 - 0.25) < 0.2
+            self.assertTrue(np.isnan(slopes[inside]).all(), kind)
+        self.assertEqual(slopes[0], 0)
 
     def test_as_the_command_goes(self):
         r = self.run_wave("jfm", cosim_output=str(self.folder / "wave.h5"))

@@ -24,7 +24,7 @@ TEST(Resampling, CoarseRowsWithSlopesAreSmooth) {
     }
     for (double t = 0.0; t < from.back(); t += 0.05) to.push_back(t);
     const Resampling between(from, to);
-    const std::vector<double> found = between(values, {}, slopes, CurveKind::smooth);
+    const std::vector<double> found = between({values, {}, slopes, {}});
     for (std::size_t i = 0; i < found.size(); ++i) {
       const double t = to[between.rows()[i]];
       worst = std::max(worst, std::abs(found[i] - std::sin(t) - 0.3 * std::sin(1.4 * t)));
@@ -44,7 +44,7 @@ TEST(Resampling, JumpsBetweenRowsWithSlopesAreSeen) {
   }
   for (double t = 0.0; t < from.back(); t += 0.07) to.push_back(t);
   const Resampling between(from, to);
-  const std::vector<double> found = between(values, {}, slopes, CurveKind::smooth);
+  const std::vector<double> found = between({values, {}, slopes, {}});
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double t = to[between.rows()[i]];
     if (std::abs(t - 31.0) > 0.3) {

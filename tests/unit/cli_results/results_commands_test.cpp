@@ -80,10 +80,9 @@ TEST_F(ResultsCommands, CompareInterpolatesOtherTimeGrids) {
   // Degree 7 on points h apart: error of order h^8; at the ends of the grid, so bounded loosely.
   EXPECT_LT(row(with_fine, "left.x").first, 1e-7);
   EXPECT_GT(row(with_coarse, "left.x").first / row(with_fine, "left.x").first, 100.0);
-  // Cubic Hermite for the input: order 4, that is 16 for half the step.
-  const double ratio = row(with_coarse, "left.u").first / row(with_fine, "left.u").first;
-  EXPECT_GT(ratio, 10.0);
-  EXPECT_LT(ratio, 24.0);
+  // The input has slopes: the same degree on half the rows.
+  EXPECT_LT(row(with_fine, "left.u").first, row(with_fine, "left.x").first);
+  EXPECT_GT(row(with_coarse, "left.u").first / row(with_fine, "left.u").first, 100.0);
 }
 
 /// Two smooth pieces that meet at `at`, where rows hold what was before: sin(3 t), then as much
