@@ -68,12 +68,13 @@ void note_units_at_one_end(Model& model) {
 
 /// What nobody may have meant: rows that end before the experiment does.
 void note_what_is_left(Model& model) {
+  const double stop = options::real("cosim_stop").value_or(model.stop);
   for (const SubsystemEntry& entry : model.subsystems) {
     const std::string name = entry.location + ": " + entry.description.name;
     for (const std::string& note : entry.notes) model.notes.push_back(name + ": " + note);
-    if (entry.rows_end && *entry.rows_end < model.stop)
+    if (entry.rows_end && *entry.rows_end < stop)
       model.notes.push_back(name + ": its rows end at t = " + short_number(*entry.rows_end) +
-                            " s, before the stop at " + short_number(model.stop) + " s");
+                            " s, before the stop at " + short_number(stop) + " s");
   }
 }
 

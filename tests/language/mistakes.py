@@ -84,6 +84,20 @@ class Tables(ModelTest):
             self.assertNotIn("r: its", self.table(rows, options=options).stdout)
 
 
+    def test_noted_in_the_run(self):
+        (self.folder / "rows.csv").write_text("t,v\n0,1\n0.5,2\n")
+        model = self.model(HEAD + "  r: {table: {file: rows.csv}}\n  a: {equations: {inputs: {u: 1, w: 0}, outputs: {y: u + w}}}\n"
+                           "connections: [r.v -> a.w]\n")
+        for command in ("check", "run"):
+            said = execute(command, model, *(("-cosim_output", self.folder / "a.h5") if command == "run" else ())).stdout
+            self.assertIn("an input that nothing feeds stays at its start value: a.u\n", said)
+            self.assertIn("r: its rows end at t = 0.5 s, before the stop at 1 s", said)
+            self.assertNotIn("its rows end", execute(command, model, "-cosim_stop", 0.5, "-cosim_output",
+                                                     self.folder / "a.h5").stdout)
+        many = HEAD + "  a: {repeat: {i: [1, 7]}, equations: {inputs: {u: 1}, outputs: {y: u}}}\n"
+        self.assertIn("start values: a[1].u, a[2].u, a[3].u, a[4].u, a[5].u and 2 more\n", execute("check", self.model(many)).stdout)
+
+
 class Units(ModelTest):
     def test_at_one_end(self):
         text = HEAD + ("  a: {equations: {outputs: {y: t}, units: {y: km/h}}}\n"
