@@ -161,9 +161,6 @@ int explain(ModelCall call) {
   for (const auto& note : model.notes) {
     std::printf("note: %s\n", note.c_str());
   }
-  if (const std::string unfed = note_on_unfed_inputs(model); !unfed.empty()) {
-    std::printf("note: %s\n", unfed.c_str());
-  }
   if (!idle.empty()) {
     std::printf("note: %s\n", note_on_idle_conditions(idle).c_str());
   }

@@ -153,11 +153,7 @@ void print_roles(const SimulationPlan& plan) {
               joined(roles.estimated).c_str());
 }
 
-void print_paces(const SimulationPlan& plan) {
-  if (plan.settings.paces == OwnPaces::automatic && plan.model.paces)
-    std::printf("  paces                 %s\n", described(*plan.model.paces).c_str());
-}
-
+/// Empty where every input is fed.
 std::string note_on_unfed_inputs(const Model& model) {
   constexpr std::size_t most = 5;
   std::set<std::string_view> fed;
@@ -176,6 +172,11 @@ std::string note_on_unfed_inputs(const Model& model) {
   return std::string(found == 1 ? "an input that nothing feeds stays at its start value: "
                                 : "inputs that nothing feeds stay at their start values: ") +
          names;
+}
+
+void print_paces(const SimulationPlan& plan) {
+  if (plan.settings.paces == OwnPaces::automatic && plan.model.paces)
+    std::printf("  paces                 %s\n", described(*plan.model.paces).c_str());
 }
 
 std::string note_on_idle_conditions(const std::string& conditions) {

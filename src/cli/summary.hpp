@@ -34,9 +34,6 @@ void judge(const SimulationCore& simulation, const RunSummary& summary, Conclusi
 /// For the reader of a summary or a check: what EventSteps::idle_at_start has found.
 std::string note_on_idle_conditions(const std::string& conditions);
 
-/// The same: which inputs stay as they are. Empty where all are fed.
-std::string note_on_unfed_inputs(const Model& model);
-
 /// On stdout. `stop_reason`: why it has stopped early; may be empty. `wall_time` in s.
 void print_summary(const SimulationCore& simulation, const RunSummary& summary,
                    const Conclusion& conclusion, const std::string& stop_reason, double wall_time);

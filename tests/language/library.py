@@ -236,7 +236,7 @@ class Sources(LibraryTest):
                 "connections: [a.y -> lag.u]\n")
         for ranks in (1, 3):
             run = simulate(self.model(text), "-cosim_step", 0.01, "-cosim_type", "jfm", ranks=ranks)
-            s, r, x, values, states = next_random(6, 2), next_random(7, 3), 0.0, [], []
+            s, r, x, values, states = next_random(8, 2), next_random(9, 3), 0.0, [], []
             for _ in range(4000):
                 s, r = next_random(s), next_random(r, 2)
                 values.append(1 + 2 * np.sqrt(-2 * np.log(s / 2147483647)) * np.cos(2 * np.pi * r / 2147483647))
