@@ -209,7 +209,8 @@ std::span<const std::size_t> ErrorPropagation::held_inputs(const Part& part) con
 }
 
 /// Subsystems that are linearised alike, and of which the same inputs are connected and held, have
-/// one Spread. How many outputs there are no matrix tells where there are neither states nor inputs.
+/// one Spread. How many outputs there are no matrix tells where there are neither states nor
+/// inputs.
 void ErrorPropagation::take_linearization(std::size_t k, const Linearization& mean) {
   Part& part = parts_[k];
   const IndexRange inputs = subsystems_.inputs_of(k);
