@@ -9,6 +9,7 @@
 #include "cli/model_command.hpp"
 #include "cli/modes_table.hpp"
 #include "cli/output_file.hpp"
+#include "cli/shown_units.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/parameters_file.hpp"
 #include "simulation/steady_state.hpp"
@@ -63,13 +64,25 @@ void choose_type() {
   options::set("cosim_type", "monolithic");
 }
 
-void print_states(const Network& network, const OperatingPoint& point) {
+/// The first ones, in the units to show them in.
+void print_states(const SimulationPlan& plan, const OperatingPoint& point) {
   constexpr std::size_t listed = 50;
-  for (std::size_t i = 0; i < std::min(listed, point.states.size()); ++i) {
-    const bool moves = std::binary_search(point.moving.begin(), point.moving.end(), i);
-    std::printf("  %-29s %-13.9g", network.state_names()[i].c_str(), point.states[i]);
-    if (moves) std::printf(" moves by %.6g in a second: nothing depends on it", point.rates[i]);
-    std::printf("\n");
+  std::size_t i = 0;
+  for (const SubsystemEntry& entry : plan.model.subsystems) {
+    for (const auto& state : entry.description.states) {
+      if (i == std::min(listed, point.states.size())) break;
+      const bool moves = std::binary_search(point.moving.begin(), point.moving.end(), i);
+      const std::string& unit = entry.shown_unit(state);
+      const std::string& name = plan.network.state_names()[i];
+      const UnitConversion shown = conversion_to_shown({name, state.unit, {}, 0, unit});
+      std::printf("  %-29s %-13.9g %s", name.c_str(), shown.factor * point.states[i] + shown.offset,
+                  unit.c_str());
+      if (moves)
+        std::printf(" moves by %.6g in a second: nothing depends on it",
+                    shown.factor * point.rates[i]);
+      std::printf("\n");
+      ++i;
+    }
   }
   if (point.states.size() > listed) {
     std::printf("  and %zu more, in the file of -o\n", point.states.size() - listed);
@@ -122,7 +135,7 @@ void tell(const SimulationPlan& plan, const OperatingPoint& point) {
   std::printf("%s at t = %.9g s: %zu states, at rest after %d steps %s\n", plan.model.name.c_str(),
               point.time, point.states.size(), point.steps,
               point.by_pseudo_time ? "in pseudo-time" : "of Newton's method");
-  print_states(plan.network, point);
+  print_states(plan, point);
   print_waiting(plan, point);
   const Modes modes = modes_of(point.a);
   std::printf("  %s\n", stability(modes).c_str());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <string_view>
 
 #include "cli/effective_settings.hpp"
 #include "network/start_problem.hpp"
@@ -151,6 +153,27 @@ void print_roles(const SimulationPlan& plan) {
               joined(roles.estimated).c_str());
 }
 
+/// Empty where every input is fed.
+std::string note_on_unfed_inputs(const Model& model) {
+  constexpr std::size_t most = 5;
+  std::set<std::string_view> fed;
+  for (const ConnectionEntry& connection : model.connections) fed.insert(connection.to);
+  std::size_t found = 0;
+  std::string names;
+  for (const SubsystemEntry& entry : model.subsystems) {
+    for (const auto& input : entry.description.inputs) {
+      const std::string name = entry.description.name + "." + input.name;
+      if (fed.contains(name) || ++found > most) continue;
+      names += (names.empty() ? "" : ", ") + name;
+    }
+  }
+  if (found == 0) return "";
+  if (found > most) names += " and " + std::to_string(found - most) + " more";
+  return std::string(found == 1 ? "an input that nothing feeds stays at its start value: "
+                                : "inputs that nothing feeds stay at their start values: ") +
+         names;
+}
+
 void print_paces(const SimulationPlan& plan) {
   if (plan.settings.paces == OwnPaces::automatic && plan.model.paces)
     std::printf("  paces                 %s\n", described(*plan.model.paces).c_str());
@@ -219,6 +242,9 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
   print_unread_options();
   for (const std::string& note : plan.model.notes) {
     std::printf("  note                  %s\n", note.c_str());
+  }
+  if (const std::string unfed = note_on_unfed_inputs(plan.model); !unfed.empty()) {
+    std::printf("  note                  %s\n", unfed.c_str());
   }
   if (!conclusion.quality.idle_at_start.empty()) {
     std::printf("  note                  %s\n",

@@ -222,7 +222,7 @@ std::string event_tables(const ExportedEvents& events) {
     conditions += "    {" + c_number(condition.every.value_or(0.0)) + ", " +
                   c_number(condition.offset) + ", " + (condition.initially ? "1" : "0") + ", " +
                   std::to_string(condition.sets.size()) + ", " + quoted(condition.text) + "},\n";
-    for (const auto& [is_state, index] : condition.sets)
+    for (const auto& [is_state, index, words] : condition.sets)
       sets += std::string("    {") + (is_state ? "1" : "0") + ", " + std::to_string(index) + "},\n";
     n_sets += condition.sets.size();
   }

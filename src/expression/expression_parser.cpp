@@ -241,7 +241,7 @@ void ExpressionParser::colon() {
 void ExpressionParser::comma() {
   finish_group();
   if (open_.empty() || open_.back().what != What::call)
-    fail(position_, "a comma outside the arguments of a function");
+    fail(position_, "a comma outside the arguments of a function; decimals stand behind a point");
   ++position_;
   wants_operand_ = true;
 }

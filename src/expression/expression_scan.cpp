@@ -77,7 +77,7 @@ std::string problem_at(std::string_view text, std::size_t i, int depth) {
     return "this ')' closes nothing";
   }
   if (c == ',' && depth == 0) {
-    return "a comma outside the arguments of a function";
+    return "a comma outside the arguments of a function; decimals stand behind a point";
   }
   if (c == '=' && !compares(text, i)) {
     return "'=' would assign; write == to compare";

@@ -91,7 +91,8 @@ void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, co
     if (!fields) throw InputError(place + ": a quote is not closed");
     if (columns != 0 && fields->size() != columns)
       throw InputError(place + ": has " + std::to_string(fields->size()) +
-                       " fields, the header has " + std::to_string(columns));
+                       " fields, the header has " + std::to_string(columns) +
+                       (separator == ',' ? std::string(decimals_or_semicolons) : ""));
     columns = fields->size();
     take({*std::move(fields), separator, place});
   }

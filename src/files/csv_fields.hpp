@@ -9,6 +9,10 @@
 
 namespace concord {
 
+/// For messages about rows that have other numbers of fields, where commas separate these.
+inline constexpr std::string_view decimals_or_semicolons =
+    "; decimals stand behind a point, or fields between semicolons";
+
 /// The fields of a line of CSV (RFC 4180) without blanks around them; nothing where a quote is not
 /// closed.
 std::optional<std::vector<std::string>> csv_fields(std::string_view line, char separator);

@@ -92,10 +92,9 @@ double CsvReader::number(const std::string& field, const std::string& column) co
 void CsvReader::read_row() {
   std::vector<std::string> row = fields();
   if (row.size() != table_.names.size() + 1)
-    fail(
-        "has " + std::to_string(row.size()) + " fields, the header has " +
-        std::to_string(table_.names.size() + 1) +
-        (separator_ == ',' ? "; decimals stand behind a point, or fields between semicolons" : ""));
+    fail("has " + std::to_string(row.size()) + " fields, the header has " +
+         std::to_string(table_.names.size() + 1) +
+         (separator_ == ',' ? std::string(decimals_or_semicolons) : ""));
   const std::string written = row[time_place_];
   row.erase(row.begin() + static_cast<std::ptrdiff_t>(time_place_));
   const double time = number(written, "time");

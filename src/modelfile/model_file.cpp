@@ -27,19 +27,23 @@ namespace {
 
 void note_unknown_units(Model& model) {
   std::set<std::string> known = {""};
-  const auto look_at = [&](const std::string& owner, const auto& variables) {
-    for (const auto& variable : variables) {
-      if (known.insert(variable.unit).second && !is_known_unit(variable.unit)) {
-        model.notes.push_back("the unit " + in_quotes(variable.unit) + " of " + owner + "." +
-                              variable.name + " is not known: it matches itself only" +
-                              unit_suggestion(variable.unit));
-      }
+  const auto look_at_one = [&](const std::string& owner, const std::string& name,
+                               const std::string& unit) {
+    if (known.insert(unit).second && !is_known_unit(unit)) {
+      model.notes.push_back("the unit " + in_quotes(unit) + " of " + owner + "." + name +
+                            " is not known: it matches itself only" + unit_suggestion(unit));
     }
+  };
+  const auto look_at = [&](const std::string& owner, const auto& variables) {
+    for (const auto& variable : variables) look_at_one(owner, variable.name, variable.unit);
   };
   for (const SubsystemEntry& entry : model.subsystems) {
     look_at(entry.description.name, entry.description.inputs);
     look_at(entry.description.name, entry.description.states);
     look_at(entry.description.name, entry.description.outputs);
+    if (!entry.equations) continue;
+    for (const auto& unit : entry.equations->units)
+      look_at_one(entry.description.name, unit.name, unit.text);
   }
 }
 
@@ -68,12 +72,13 @@ void note_units_at_one_end(Model& model) {
 
 /// What nobody may have meant: rows that end before the experiment does.
 void note_what_is_left(Model& model) {
+  const double stop = options::real("cosim_stop").value_or(model.stop);
   for (const SubsystemEntry& entry : model.subsystems) {
     const std::string name = entry.location + ": " + entry.description.name;
     for (const std::string& note : entry.notes) model.notes.push_back(name + ": " + note);
-    if (entry.rows_end && *entry.rows_end < model.stop)
+    if (entry.rows_end && *entry.rows_end < stop)
       model.notes.push_back(name + ": its rows end at t = " + short_number(*entry.rows_end) +
-                            " s, before the stop at " + short_number(model.stop) + " s");
+                            " s, before the stop at " + short_number(stop) + " s");
   }
 }
 

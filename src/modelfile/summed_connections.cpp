@@ -215,7 +215,21 @@ class Sum {
       }
     }
     known.functions = entry_.functions;
-    result.push_back(term(text + entry_.terms.substr(at), known, outputs, unit_of(names)));
+    try {
+      result.push_back(term(text + entry_.terms.substr(at), known, outputs, unit_of(names)));
+    } catch (const InputError& error) {
+      throw InputError(in_names(error.what(), names));
+    }
+  }
+
+  /// A message, with the names that places stand for.
+  static std::string in_names(std::string message, const std::vector<std::string>& names) {
+    for (std::size_t i = names.size(); i-- > 0;) {
+      const std::string place = "the.part" + std::to_string(i + 1);
+      for (std::size_t at = message.find(place); at != message.npos; at = message.find(place, at))
+        message.replace(at, place.size(), names[i]);
+    }
+    return message;
   }
 
   /// A parameter; nothing where it is an output. What is both is a parameter beside an output.

@@ -174,8 +174,13 @@ std::string EventSteps::told(std::span<const EventReport> what) const {
           ", subsystem '" + subsystems_.own(k).description().name + "' (" + std::string(text) + ")";
     }
   }
-  const std::string all = joined_texts(subsystems_.comm(), own);
-  return all.empty() ? all : all.substr(2, enough);
+  std::string all = joined_texts(subsystems_.comm(), own);
+  if (all.empty()) return all;
+  all.erase(0, 2);
+  if (const std::size_t last = all.rfind(", subsystem '", enough);
+      all.size() > enough && last != all.npos)
+    all = all.substr(0, last) + " and others";
+  return all;
 }
 
 void EventSteps::refuse(const std::string& how_many) const {

@@ -316,6 +316,13 @@ Vector solution(InitialSystem& initial) {
       throw SimulationError(initial.location() +
                             ": initial equations: relations change their truth from one attempt "
                             "to the next; the model may chatter at the start");
+    case PointOutcome::recedes:
+      throw SimulationError(initial.location() +
+                            ": no start was found that satisfies the initial equations: what they "
+                            "miss falls off without an end, and '" +
+                            initial.system().unknown(search.receding) +
+                            "' goes on and on; give what is free start values on another side, or "
+                            "free something else");
   }
   const Eigen::MatrixXd jacobian = initial.system().jacobian(search.z);
   if (const auto which = dependent(jacobian))

@@ -154,8 +154,15 @@ class Newton {
 /// it was meant for. Relations follow, as they do in the transient.
 class PseudoTime {
  public:
-  PseudoTime(PointSystem& system, Vector z)
-      : system_(system), z_(std::move(z)), g_(system.residual(z_)) {}
+  /// What leaps over what is fast may leave the way of the transient, which `follows` goes.
+  enum class Way { leaps, follows };
+
+  PseudoTime(PointSystem& system, Vector z, Way way)
+      : system_(system),
+        z_(std::move(z)),
+        g_(system.residual(z_)),
+        way_(way),
+        delta_(way == Way::leaps ? 1e-3 : 1e-9) {}
 
   bool solve(int& steps) {
     for (int step = 0; step < most_pseudo_steps && largest(g_) > solved_to; ++step, ++steps) {
@@ -199,8 +206,9 @@ class PseudoTime {
       if (!changed && g.norm() > rise * g_.norm()) return false;
       const double by_rates = std::clamp(g_.norm() / std::max(g.norm(), 1e-300), 0.5, 10.0);
       const double off = local_error(there, g - expected);
+      if (way_ == Way::follows && !changed && off > 1.0) return false;
       const double by_error = std::clamp(std::sqrt(good / std::max(off, 1e-300)), 0.5, 2.0);
-      delta_ *= std::max(by_rates, by_error);
+      delta_ *= way_ == Way::leaps ? std::max(by_rates, by_error) : by_error;
       z_ = there;
       g_ = g;
       return true;
@@ -212,7 +220,8 @@ class PseudoTime {
   PointSystem& system_;
   Vector z_, g_;
   std::vector<Happening> waiting_;
-  double delta_ = 1e-3;  ///< of the experiment's duration
+  Way way_;
+  double delta_;  ///< of the experiment's duration
 };
 
 /// g(z) = (1 - part) g(start), part growing from 0 to 1: what is missed at the start is taken away
@@ -228,6 +237,34 @@ bool continued(PointSystem& system, Vector& z, int& steps) {
     step *= good ? 2.0 : 0.25;
   }
   return part == 1.0;
+}
+
+/// The unknown by which Newton's steps from z go on and on, though what is missed falls: where
+/// there is a solution they end there. -1 where none does, or where the matrix is singular.
+Eigen::Index unknown_that_recedes(PointSystem& system, Vector z) try {
+  constexpr double far = 1e-2, falls = 0.9;
+  constexpr int on_and_on = 6;
+  Vector left = system.residual(z);
+  Eigen::Index furthest = -1;
+  for (int step = 0; step < on_and_on; ++step) {
+    Eigen::MatrixXd matrix = system.jacobian(z);
+    if (matrix.size() == 0) return -1;
+    const Vector rows = matrix.cwiseAbs().rowwise().maxCoeff();
+    if (!(rows.minCoeff() > 0.0)) return -1;
+    matrix.array().colwise() /= rows.array();
+    const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
+    const Vector way = factors.solve(Vector(left.cwiseQuotient(rows)));
+    if (factors.rcond() <= singular || !way.allFinite()) return -1;
+    if (way.cwiseQuotient(z.cwiseAbs().cwiseMax(1.0)).cwiseAbs().maxCoeff(&furthest) <= far)
+      return -1;
+    z -= way;
+    const Vector there = system.residual(z);
+    if (!(there.cwiseQuotient(rows).norm() <= falls * left.cwiseQuotient(rows).norm())) return -1;
+    left = there;
+  }
+  return furthest;
+} catch (const RecoverableFailure&) {
+  return -1;
 }
 
 }  // namespace
@@ -255,21 +292,36 @@ Vector where_held(PointSystem& system) {
   return z;
 }
 
+/// What an attempt has come to: z, where it is a solution.
+bool PointSearch::take(PointSystem& system, const Vector& there, bool found) {
+  const Eigen::Index goes_on = found ? unknown_that_recedes(system, there) : -1;
+  if (found && goes_on < 0) {
+    z = there;
+    return true;
+  }
+  receding = std::max(receding, goes_on);
+  if (there.allFinite() && system.residual(there).norm() < system.residual(closest_).norm())
+    closest_ = there;
+  return false;
+}
+
 /// With relations as they are.
 bool PointSearch::attempt(PointSystem& system) {
-  if (Newton(system, Vector::Zero(system.size())).solve(z, steps)) return true;
-  Vector closest = z;
-  if (system.mass().any()) {
-    PseudoTime pseudo(system, z);
-    const bool found = pseudo.solve(steps);
-    by_pseudo_time = by_pseudo_time || found;
-    closest = pseudo.found();
-    if (found) z = closest;
-    if (found) return true;
+  closest_ = z;
+  receding = -1;
+  Vector there = z;
+  bool found = Newton(system, Vector::Zero(system.size())).solve(there, steps);
+  if (take(system, there, found)) return true;
+  for (const auto way : {PseudoTime::Way::leaps, PseudoTime::Way::follows}) {
+    if (!system.mass().any()) break;
+    PseudoTime pseudo(system, z, way);
+    found = pseudo.solve(steps);
+    if (take(system, pseudo.found(), found)) return by_pseudo_time = true;
   }
-  if (continued(system, z, steps)) return true;
-  if (closest.allFinite() && system.residual(closest).norm() < system.residual(z).norm())
-    z = closest;
+  there = z;
+  found = continued(system, there, steps);
+  if (take(system, there, found)) return true;
+  z = closest_;
   return false;
 }
 
@@ -278,7 +330,7 @@ PointOutcome PointSearch::search(PointSystem& system) {
   for (int round = 0; round <= most_rounds; ++round) {
     const bool found = attempt(system);
     const bool changed = system.settle(z, waiting);
-    if (!found) return PointOutcome::nothing_found;
+    if (!found) return receding < 0 ? PointOutcome::nothing_found : PointOutcome::recedes;
     if (!changed) return PointOutcome::found;
   }
   return PointOutcome::relations_chatter;

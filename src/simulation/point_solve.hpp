@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <utility>
 #include <vector>
 
 #include "simulation/point_system.hpp"
@@ -16,18 +17,22 @@ std::vector<Eigen::Index> by_size(const Eigen::VectorXd& g);
 /// there what is free acts as it will.
 Eigen::VectorXd where_held(PointSystem& system);
 
-enum class PointOutcome { found, nothing_found, relations_chatter };
+enum class PointOutcome { found, nothing_found, relations_chatter, recedes };
 
 /// Where the equations of a PointSystem hold, from z on. By Newton's method (PETSc's SNES, line
 /// search). Where that fails, and where the matrix is singular there, as conserved sums make it, by
 /// steps in pseudo-time, which grow as the rates fall (switched evolution relaxation; Mulder and
 /// van Leer 1985; Kelley and Keyes 1998) and keep linear invariants as the transient does; then by
-/// continuation. Discrete variables stay as they are; relations are those of the point that is
+/// continuation. What only fades out towards infinity, as exp(-x) does, is not found (`recedes`).
+/// Discrete variables stay as they are; relations are those of the point that is
 /// found. On this rank alone.
 struct PointSearch {
+  explicit PointSearch(Eigen::VectorXd start) : z(std::move(start)) {}
+
   Eigen::VectorXd z;  ///< where nothing is found, the closest that an attempt has come to
   int steps = 0;      ///< Newton's and of pseudo-time
   bool by_pseudo_time = false;
+  Eigen::Index receding = -1;  ///< the unknown that goes furthest, where the outcome is recedes
   std::vector<Happening> waiting = {};  ///< conditions that hold there and did not act
 
   /// Throws RecoverableFailure where there are no values to begin with.
@@ -35,6 +40,9 @@ struct PointSearch {
 
  private:
   bool attempt(PointSystem& system);
+  bool take(PointSystem& system, const Eigen::VectorXd& there, bool found);
+
+  Eigen::VectorXd closest_;
 };
 
 }  // namespace concord

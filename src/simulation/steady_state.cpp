@@ -35,6 +35,16 @@ std::string left_over(PointSystem& system, const Vector& g) {
       "point is far: --hold or --free what decides it, or --set start values closer to it");
 }
 
+[[noreturn]] void recedes(PointSystem& system, const PointSearch& search) {
+  throw SimulationError(
+      "at t = " + short_number(system.time()) +
+      " s no steady state was found from the start values: rates fall off without "
+      "an end, and '" +
+      system.unknown(search.receding) +
+      "' goes on and on; --hold or --free what decides it, or --set start values "
+      "on another side");
+}
+
 Vector found_by(PointSearch& search, PointSystem& system) {
   switch (search.search(system)) {
     case PointOutcome::found:
@@ -46,6 +56,8 @@ Vector found_by(PointSearch& search, PointSystem& system) {
           "at t = " + short_number(system.time()) +
           " s no steady state was found: relations change their truth from one attempt to the "
           "next; the model may chatter where it should rest");
+    case PointOutcome::recedes:
+      recedes(system, search);
   }
   return search.z;
 }

@@ -58,6 +58,11 @@ class Display(ModelTest):
                                   ("cup.T_room", 32, "degF")):
             self.assertAlmostEqual(float(data[name][0]), value, delta=1e-3)
             self.assertEqual(data[name][1], unit)
+        rest = [line.split()[:3] for line in self.said("steady", self.model(COOLING.replace("DISPLAY", SHOWN))).splitlines()[1:4]]
+        self.assertEqual([row[0] for row in rest], ["cup.T", "cup.w[1]", "cup.w[2]"])
+        for row, value in zip(rest, (0, 26.85, 26.85)):
+            self.assertAlmostEqual(float(row[1]), value, delta=1e-9)
+            self.assertEqual(row[2], "degC")
         self.said("report", path)
         curves = {one["name"]: one for one in Page(path.with_suffix(".html")).data["variables"]}
         self.assertEqual(curves["cup.T"]["unit"], "degC")

@@ -217,6 +217,18 @@ class Steady(ModelTest):
             for i in range(1, 13):
                 self.assertAlmostEqual(at[f"room[{i}].T"], exact[f"room[{i}].T"][-1], delta=1e-4)
 
+    def test_what_only_fades_is_no_rest(self):
+        """Rates that fall below any bound on the way to infinity; behind a hump they have a zero, too."""
+        for rate, start, code in (("exp(x)", 1, 1), ("-exp(x)", 1, 1), ("1/(1 + x^2)", 10, 1), ("x*exp(-x)", 3, 1),
+                                  ("x*exp(-x)", 0.5, 0), ("-x^2", 1, 0), ("1e-9*(5 - x)", 50, 0)):
+            with self.subTest(rate=rate):
+                model = self.model("experiment: {stop: 1}\nsubsystems:\n  a: {equations: {states: {x: %s}, derivatives: "
+                                   "{x: %s}, outputs: {x: x}}}\n  b: {equations: {inputs: {x: 0}, states: {y: 3}, derivatives: "
+                                   "{y: 1e4*(1 - y)}}}\n" % (start, rate))
+                self.found(model, code=code)
+                if code == 1:
+                    self.assertIn("rates fall off without an end, and 'a.x' goes on and on", self.said)
+
     def test_time_and_relations(self):
         """Of time and of what is found."""
         model = self.model("experiment: {stop: 10}\nsubsystems:\n  a: {equations: {states: {x: 0}, derivatives: "

@@ -410,6 +410,8 @@ initial:
         self.refused(text + lines("der(a.h) = 1", "der(b.h) = 1"), "no start was found", "depend on each other", code=1)
 
     def test_no_solution(self):
+        self.refused(CHAIN + lines("{equation: exp(-a.x) = 0, free: a.x}"), "model.yaml:19: no start was found",
+                     "what they miss falls off without an end, and 'a.x' goes on and on", code=1)
         self.refused(CHAIN + lines("{equation: a.x^2 = -1, free: a.x}"), "model.yaml:19: no start was found",
                      "'a.x^2 = -1' at", "is missed by ", ", at a.x = ", code=1)
         self.refused(CHAIN + lines("{equation: log(a.x - 8) = 1, free: a.x}"), "'log(a.x - 8) = 1' at",

@@ -1,5 +1,7 @@
 """The templates and functions that come with Concord, against closed forms and independent solutions."""
+import re
 import unittest
+from pathlib import Path
 
 import numpy as np
 from concord_runs import ROOT, TIGHT, ModelTest, execute, simulate
@@ -114,7 +116,63 @@ class Control(LibraryTest):
         self.assertGreater(len(run.event_times), 2)
 
 
+    def test_state_space(self):
+        """Of two states, two inputs, and D: the modes -1 and -2 by hand."""
+        text = ("include: [library/control.yaml]\nexperiment: {stop: 4}\nsubsystems:\n"
+                "  s: {template: state_space, parameters: {n: 2, m: 2, p: 1, A: [[0, 1], [-2, -3]], B: [[0, 1], [1, 0]], C: [[1, 2]], "
+                "D: [[0, 0.5]]}, start: {x: [1, 0]}}\n"
+                "  f: {equations: {outputs: {\"y[2]\": [1, \"exp(-3*t)\"]}}}\nconnections: [f.y -> s.u]\n")
+        for ranks in (1, 3):
+            run = simulate(self.model(text), *TIGHT, "-cosim_step", 0.02, ranks=ranks)
+            # x1'' + 3 x1' + 2 x1 = 1 + 0 e^-3t, with x1' = x2 + e^-3t: x1 = 1/2 + a e^-t + b e^-2t, x1(0) = 1, x1'(0) = 1.
+            t = run.time
+            a = 2.0
+            x1 = 0.5 + a * np.exp(-t) - 1.5 * np.exp(-2 * t)
+            x2 = -a * np.exp(-t) + 3 * np.exp(-2 * t) - np.exp(-3 * t)
+            self.close(run.outputs["s.y[1]"], x1 + 2 * x2 + 0.5 * np.exp(-3 * t), 1e-7)
+
+
 class Mechanics(LibraryTest):
+    def test_backlash(self):
+        """sin(t) with a gap of 0.5: at a distance of 0.25 but for rests behind the turning points."""
+        text = ("include: [library/mechanics.yaml]\nexperiment: {stop: 9}\nsubsystems:\n"
+                "  f: {equations: {outputs: {x: sin(t), v: cos(t)}}}\n  b: {template: backlash, parameters: {gap: 0.5}}\n"
+                "connections: [f.x -> b.x, f.v -> b.v]\n")
+        for ranks in (1, 3):
+            run = simulate(self.model(text), "-cosim_step", 0.05, ranks=ranks)
+            exact = [0.0]
+            for x in np.sin(run.time[1:]):
+                exact.append(min(x + 0.25, max(x - 0.25, exact[-1])))
+            self.close(run.outputs["b.y"], exact, 1e-9)
+            self.assertGreater(len(run.event_times), 5)
+
+    def test_spring_with_play(self):
+        text = ("include: [library/mechanics.yaml]\nexperiment: {stop: 3}\nsubsystems:\n"
+                "  f: {equations: {outputs: {x: sin(t), v: cos(t)}}}\n"
+                "  c: {template: spring_with_play, parameters: {c: 10, d: 0.5, gap: 1}}\nconnections: [f.x -> c.x2, f.v -> c.v2]\n")
+        run = simulate(self.model(text), "-cosim_step", 0.05)
+        away = np.abs(np.sin(run.time) - 0.5) > 1e-6
+        exact = np.where(np.sin(run.time) > 0.5, 10 * (np.sin(run.time) - 0.5) + 0.5 * np.cos(run.time), 0)
+        self.close(run.outputs["c.force"][away], exact[away], 1e-9)
+
+    def test_clutch(self):
+        """Slips until 20/9 s, is locked, and parts at 21/4 s, where the torque held is the grip."""
+        text = ("include: [library/mechanics.yaml]\nexperiment: {stop: 7}\nsubsystems:\n"
+                "  c: {template: clutch, parameters: {J2: 2}, start: {w1: 10, grip: 3}}\n"
+                "  engine: {equations: {outputs: {T: \"max(0, 2*(t - 3))\"}}}\nconnections: [engine.T -> c.torque1]\n")
+        for ranks in (1, 3):
+            run = simulate(self.model(text), *TIGHT, "-cosim_step", 0.05, ranks=ranks)
+            t, s = run.time, np.maximum(run.time - 3, 0)
+            late = np.maximum(t - 5.25, 0)
+            w1 = np.where(t < 20 / 9, 10 - 3 * t, 10 / 3 + s**2 / 3) + late**2 * 2 / 3
+            w1 = np.where(t > 5.25, 10 / 3 + 2.25**2 / 3 + (s**2 - 2.25**2) - 3 * late, w1)
+            w2 = np.where(t < 20 / 9, 1.5 * t, 10 / 3 + s**2 / 3)
+            w2 = np.where(t > 5.25, 10 / 3 + 2.25**2 / 3 + 1.5 * late, w2)
+            self.close(run.outputs["c.w1"], w1, 1e-5)
+            self.close(run.outputs["c.w2"], w2, 1e-5)
+            for instant in (20 / 9, 5.25):
+                self.assertLess(np.abs(run.event_times - instant).min(), 1e-5)
+
     def test_sliding_and_sticking(self):
         """Slides to rest, sticks while the force rises from 0 to `static`, then slides again."""
         run = self.block("sliding_mass", "2*(t - 1)", 3, "m: 2, static: 1.5, sliding: 1, vs: 1e-9, d: 0", "v: 0.5")
@@ -166,7 +224,49 @@ class Sources(LibraryTest):
         self.close(run.outputs["pulse.y"], np.where((t > 0.3 - 1e-9) & (phase < 0.1), 2, -1), 1e-12)
 
 
+    def test_noise(self):
+        """Park and Miller's numbers by whole ones, and what a normal distribution has."""
+        def next_random(s, times=1):
+            return s if times == 0 else next_random(48271 * s % 2147483647, times - 1)
+
+        text = ("include: [library/sources.yaml]\nexperiment: {stop: 40}\nsubsystems:\n"
+                "  a: {template: noise, parameters: {seed: 3, mean: 1, deviation: 2}}\n"
+                "  b: {template: noise, parameters: {seed: 4}}\n"
+                "  lag: {equations: {inputs: {u: 0}, states: {x: 0}, derivatives: {x: u - x}, outputs: {x: x}}}\n"
+                "connections: [a.y -> lag.u]\n")
+        for ranks in (1, 3):
+            run = simulate(self.model(text), "-cosim_step", 0.01, "-cosim_type", "jfm", ranks=ranks)
+            s, r, x, values, states = next_random(8, 2), next_random(9, 3), 0.0, [], []
+            for _ in range(4000):
+                s, r = next_random(s), next_random(r, 2)
+                values.append(1 + 2 * np.sqrt(-2 * np.log(s / 2147483647)) * np.cos(2 * np.pi * r / 2147483647))
+                states.append(x)
+                x = values[-1] + (x - values[-1]) * np.exp(-0.01)
+            ticks = np.searchsorted(run.time, 0.01 * np.arange(4000) - 1e-9)
+            self.close(run.outputs["a.y"][ticks], values, 1e-9)
+            self.close(run.outputs["lag.x"][ticks], states, 1e-6)
+        n = len(ticks)
+        a, b = (run.outputs["a.y"][ticks] - 1) / 2, run.outputs["b.y"][ticks]
+        for z in (a, b):
+            self.assertLess(abs(z.mean()), 4 / np.sqrt(n))
+            self.assertLess(abs(z.std() - 1), 4 / np.sqrt(2 * n))
+            self.assertLess(abs(np.mean(z**4) - 3), 4 * np.sqrt(96 / n))
+            self.assertLess(abs(np.mean(z[1:] * z[:-1])), 4 / np.sqrt(n))
+        self.assertLess(abs(np.mean(a * b)), 4 / np.sqrt(n))
+
+
 class Files(ModelTest):
+    def test_each_template_has_a_picture_and_a_solution(self):
+        shown, drawn = ((ROOT / "examples" / "blocks" / name).read_text() for name in ("blocks.yaml", "blocks.gp"))
+        here = Path(__file__).read_text()
+        for name in FILES:
+            templates = re.findall(r"^  (\w+):$", (ROOT / "library" / f"{name}.yaml").read_text().split("\ntemplates:")[1], re.M)
+            self.assertGreater(len(templates), 4)
+            for template in templates:
+                self.assertIn(f"template: {template}", shown)
+                self.assertIn(f"{template},", drawn)
+                self.assertRegex(here, f'"{template}"|template: {template}[,}}]')
+
     def test_is_found_and_named(self):
         for name in FILES:
             self.assertTrue((ROOT / "library" / f"{name}.yaml").exists())

@@ -2,7 +2,7 @@
 import unittest
 
 import numpy as np
-from concord_runs import ModelTest, execute, simulate
+from concord_runs import ModelTest, execute, simulate, write_model
 
 HEAD = "experiment: {stop: 1}\nsubsystems:\n"
 PLAIN = HEAD + "  a: {equations: {outputs: {y: t}}}\n"
@@ -82,6 +82,40 @@ class Tables(ModelTest):
         self.assertNotIn("r: its times", self.table("t [ms],u\n0,1\n1000,2\n", options=", time_unit: ms").stdout)
         for rows, options in (("t,u\n0,1\n1,2\n", ""), ("t,u\n0,1\n0.5,2\n", ", after: repeat"), ("t_moms,u\n0,1\n1,2\n", "")):
             self.assertNotIn("r: its", self.table(rows, options=options).stdout)
+
+
+    def test_noted_in_the_run(self):
+        (self.folder / "rows.csv").write_text("t,v\n0,1\n0.5,2\n")
+        model = self.model(HEAD + "  r: {table: {file: rows.csv}}\n  a: {equations: {inputs: {u: 1, w: 0}, outputs: {y: u + w}}}\n"
+                           "connections: [r.v -> a.w]\n")
+        def summary(path, *options):
+            return execute("run", path, "-cosim_output", self.folder / "a.h5", *options).stdout
+
+        self.assertIn("  (start value) -> a.u\n", execute("check", model).stdout)
+        said = summary(model)
+        self.assertIn("an input that nothing feeds stays at its start value: a.u\n", said)
+        self.assertIn("r: its rows end at t = 0.5 s, before the stop at 1 s", said)
+        self.assertNotIn("its rows end", summary(model, "-cosim_stop", 0.5))
+        many = write_model(self.folder, "many", HEAD + "  a: {repeat: {i: [1, 7]}, equations: {inputs: {u: 1}, outputs: {y: u}}}\n")
+        said = execute("run", many, "-cosim_output", self.folder / "many.h5").stdout
+        self.assertIn("start values: a[1].u, a[2].u, a[3].u, a[4].u, a[5].u and 2 more\n", said)
+
+    def test_rows_of_maps(self):
+        for points, rows, says in (("points: {x: [], y: []}", "", "model.yaml:2: map 'f' has no points"),
+                                   ("file: rows.csv", "x,y\n", "map 'f' has no row of numbers"),
+                                   ("file: rows.csv", "x,y\n0,5,1\n", "rows.csv:2: has 3 fields, the header has 2; decimals")):
+            (self.folder / "rows.csv").write_text(rows)
+            text = f"experiment: {{stop: 1}}\nmaps: {{f: {{{points}}}}}\nsubsystems: {{a: {{equations: {{outputs: {{y: f(t)}}}}}}}}\n"
+            run = execute("check", self.model(text))
+            self.assertEqual(run.returncode, 2)
+            self.assertIn(says, run.stderr)
+
+    def test_what_is_set(self):
+        run = execute("run", self.model(HEAD + "  a:\n    equations:\n      discrete: {h: 0}\n      when:\n"
+                                        "        - {every: 0.1, set: {h: 1/h}}\n      outputs: {h: h}\n"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("subsystem 'a': ", run.stderr)
+        self.assertIn("model.yaml:7: set of 'h' when every 0.1 is inf at t = 0 s", run.stderr)
 
 
 class Units(ModelTest):

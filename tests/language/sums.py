@@ -106,7 +106,7 @@ class Rules(ModelTest):
         self.refused("sum(room[i].q*room[j].area) -> boiler.q", "two indices", "'i'", "'j'")
         self.refused("sum(room[*].q*room[*].area) -> boiler.q", "two patterns", "index")
         self.refused("sum(loss) -> boiler.q", "names no output")
-        self.refused("sum(room[i].q*gain) -> boiler.q", "unknown name 'gain'")
+        self.refused("sum(room[i].q*gain) -> boiler.q", "unknown name 'gain'", "'room[1].q*gain'")
         self.refused("sum(room[*].q) -> boiler.p", "boiler", "no input 'p'")
 
     def test_units(self):

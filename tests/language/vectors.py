@@ -305,6 +305,46 @@ class Sparse(ModelTest):
         self.assertAlmostEqual(found[-1].sum() - 4000 * 293.15, 40, delta=1e-3)
 
 
+SWITCHES = """
+experiment: {stop: 3}
+subsystems:
+  rooms:
+    equations:
+      parameters: {n: 3, "k[i in 1:n]": i}
+      states: {"T[n]": [0, 1, 2.5]}
+      discrete: {"shut[n]": 0, count: 0}
+      derivatives: {T: k}
+      when:
+        - {condition: "T[i] > 2 + 0.1*i", initially: true, set: {"shut[i]": 1, "T[n + 1 - i]": 5 + i, count: count + i}, repeat: {i: [1, n]}}
+        - {condition: sum(shut) > n - 0.5, set: {count: count + 10}}
+      outputs: {"shut[n]": shut, count: count, "T[n]": T}
+"""
+
+
+class Switches(ModelTest):
+    """`repeat` beside a condition, against the same conditions one by one."""
+
+    def test_as_by_hand(self):
+        one = SWITCHES[SWITCHES.index("        - {condition: \"T[i]"):SWITCHES.index("        - {condition: sum")]
+        by_hand = "".join(f"        - {{condition: \"T[{i}] > {2 + 0.1 * i}\", initially: true, set: {{\"shut[{i}]\": 1, "
+                          f"\"T[{4 - i}]\": {5 + i}, count: count + {i}}}}}\n" for i in (1, 2, 3))
+        hand = simulate(write_model(self.folder, "hand", SWITCHES.replace(one, by_hand)))
+        for ranks in (1, 3):
+            run = simulate(self.model(SWITCHES), ranks=ranks)
+            np.testing.assert_array_equal(run.time, hand.time)
+            np.testing.assert_array_equal(run.outputs.values, hand.outputs.values)
+        self.assertGreater(run.outputs["rooms.count"][-1], 10)
+
+    def test_refused(self):
+        for old, new, says in (("{i: [1, n]}", "{i: [1, 4]}", "is 4 at i = 4, outside its range 1 to 3"),
+                               ("{i: [1, n]}", "{k: [1, n]}", "which is a name already"),
+                               ("{i: [1, n]}", "{i: 3}", "i: [1, 3]"), ("{i: [1, n]}", "{j: [1, n]}", "'i'")):
+            run = execute("check", self.model(SWITCHES.replace(old, new)))
+            self.assertEqual(run.returncode, 2, run.stdout)
+            self.assertIn(says, run.stderr)
+            self.assertIn("model.yaml:11", run.stderr)
+
+
 class Rules(ModelTest):
     def refused(self, old, new, *words, options=(), text=ROD):
         self.assertIn(old, text)

@@ -119,6 +119,21 @@ subsystems:
 connections: [o.x -> p.x]
 """
 
+SOURCES = """
+name: sources that no matrix tells apart, of two outputs and of one
+experiment: {start: 0, stop: 5}
+subsystems:
+  two: {equations: {outputs: {a: sin(t), b: 0.1*t}}}
+  one: {equations: {outputs: {y: cos(t)}}}
+  s:
+    equations:
+      inputs: {a: 0, b: 0, y: 0}
+      states: {x: 0}
+      derivatives: {x: a + b + y - x}
+      outputs: {x: x}
+connections: [two.a -> s.a, two.b -> s.b, one.y -> s.y]
+"""
+
 THERMOSTAT = """
 name: a room whose heater switches, below a roof in the sun
 experiment: {start: 0, stop: 40}
@@ -247,6 +262,9 @@ class Accuracy(unittest.TestCase):
 
     def test_growth_of_the_model(self):
         self.check(self.model(GROWTH), 0.01, size=1e-12)
+
+    def test_sources_of_unequal_numbers_of_outputs(self):
+        self.check(self.model(SOURCES), 0.1, factor=2.0)
 
     def test_limit_cycle(self):
         self.check(self.model(ON_THE_WAY), 0.01)

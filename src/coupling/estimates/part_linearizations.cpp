@@ -209,7 +209,8 @@ std::span<const std::size_t> ErrorPropagation::held_inputs(const Part& part) con
 }
 
 /// Subsystems that are linearised alike, and of which the same inputs are connected and held, have
-/// one Spread.
+/// one Spread. How many outputs there are no matrix tells where there are neither states nor
+/// inputs.
 void ErrorPropagation::take_linearization(std::size_t k, const Linearization& mean) {
   Part& part = parts_[k];
   const IndexRange inputs = subsystems_.inputs_of(k);
@@ -219,7 +220,7 @@ void ErrorPropagation::take_linearization(std::size_t k, const Linearization& me
   for (const std::size_t i : held_inputs(part)) places.push_back(i - inputs.first);
   const bool alone = part.sparse != nullptr || mean.late > 0.0;
   const auto is_like = [&](const Spread& other) {
-    return other.places == places && equal(other.mean, mean);
+    return other.c.rows() == part.outputs && other.places == places && equal(other.mean, mean);
   };
   if (auto known = alone ? nullptr : spreads_.find(is_like)) {
     part.spread = std::move(known);

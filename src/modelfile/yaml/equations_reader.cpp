@@ -11,6 +11,7 @@
 #include "expression/user_functions.hpp"
 #include "modelfile/yaml/function_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/repetition.hpp"
 #include "modelfile/yaml/vector_reader.hpp"
 #include "subsystem/equations/dimension_check.hpp"
 #include "subsystem/equations/equations_model.hpp"
@@ -170,7 +171,16 @@ std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
                                                    VectorReader& vectors) {
   std::vector<EquationsDescription::When> result;
   for (const NodeReader& item : node.items("when")) {
-    result.push_back(read_when(item, constants, vectors));
+    const auto repeat = find_field(item.fields_among(when_keys), "repeat");
+    if (!repeat) {
+      result.push_back(read_when(item, constants, vectors));
+      continue;
+    }
+    for (const Repetition& round : repetitions(*repeat, constants)) {
+      vectors.enter(round, *repeat);
+      result.push_back(read_when(item, constants, vectors));
+    }
+    vectors.leave();
   }
   return result;
 }

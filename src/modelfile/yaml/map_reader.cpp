@@ -261,6 +261,9 @@ void MapReader::take_grid(const PointList& list, MapData& data) {
                          list.columns[column]};
     std::ranges::sort(input.points);
     input.points.erase(std::unique(input.points.begin(), input.points.end()), input.points.end());
+    if (input.points.empty()) {
+      map_.fail("has no points; a map needs two at least along each input");
+    }
     if (input.points.size() < 2) {
       map_.fail("has one value of " + in_quotes(input.name) + " only, " +
                 short_number(input.points.front()) + "; a map needs two at least along each input");

@@ -201,7 +201,8 @@ std::span<const Key> when_keys() {
       {"every", number, "time between ticks, in s, in the place of a condition"},
       {"offset", number, "of the first tick, in s"},
       {"set", vectors_of(expression), "states and discrete variables, from the values before",
-       "set: {<state or discrete variable>: <expression>}"}};
+       "set: {<state or discrete variable>: <expression>}"},
+      repeat};
   return keys;
 }
 

@@ -114,7 +114,7 @@ std::vector<VectorReader::Dimension> VectorReader::dimensions_of(const Field& fi
   const PlacedExpression key = placed_key(field);
   std::vector<Dimension> result;
   const auto value = [&](std::size_t position, const std::string& text) {
-    return IndexExpression(key, position, text, {}, scope_).at({});
+    return IndexExpression(key, position, text, rounds_, scope_).at(round_values_);
   };
   const TextPart inside{field.key.find('[') + 1, field.key.size() - 1};
   for (const TextPart& index : split_outside_brackets(field.key, inside, ',')) {
@@ -207,6 +207,14 @@ void VectorReader::declare(const Fields& section) {
     scope_.moving.insert(name_in(field.key));
   }
   add_shapes(section, scope_.shapes);
+}
+
+void VectorReader::enter(const Repetition& round, const NodeReader& repeat) {
+  if (scope_.taken.contains(round.index))
+    repeat.fail("has the index " + in_quotes(round.index) +
+                ", which is a name already; choose another");
+  rounds_ = {round.index};
+  round_values_ = {static_cast<double>(round.value)};
 }
 
 VectorReader::Target VectorReader::target_of(const Field& field, Meaning meaning,
@@ -310,13 +318,15 @@ std::vector<std::string> VectorReader::texts_of(const NodeReader& value, const T
   }
   const std::size_t count = element_count(counts);
   const auto variables = target.variables();
-  const VectorText text(placed_text(value), variables, count > 1 ? use : VectorText::Use::once,
-                        scope_);
+  std::vector<std::string> names = rounds_;
+  names.insert(names.end(), variables.begin(), variables.end());
+  const VectorText text(placed_text(value), std::move(names),
+                        count > 1 ? use : VectorText::Use::once, scope_);
   if (text.is_plain()) return std::vector<std::string>(count, value.text());
   std::vector<double> indices;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<long> element;
-    indices.clear();
+    indices = round_values_;
     const std::vector<long> here = target.indices(i, counts);
     for (std::size_t d = 0; d < here.size(); ++d) {
       const Dimension& dimension = target.dimensions[d];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "expression/vector_text.hpp"
 #include "modelfile/yaml/node_reader.hpp"
+#include "modelfile/yaml/repetition.hpp"
 #include "subsystem/equations/equations_description.hpp"
 
 namespace concord {
@@ -45,6 +47,10 @@ class VectorReader {
   /// Of vectors that expressions may use.
   void declare_parameters(const std::vector<Field>& section);
   void declare(const std::vector<Field>& section);
+
+  /// From here on the index of a round is a number in keys and values.
+  void enter(const Repetition& round, const NodeReader& repeat);
+  void leave() { rounds_.clear(), round_values_.clear(); }
 
   /// In their order. Those with no brackets are known numbers.
   std::vector<Number> parameters(const NumberSection& section);
@@ -92,6 +98,8 @@ class VectorReader {
   Constants& constants_;
   VectorScope scope_;
   Shapes output_shapes_;
+  std::vector<std::string> rounds_;   ///< the index of the round that is read, or none
+  std::vector<double> round_values_;  ///< of it
 };
 
 }  // namespace concord

@@ -409,7 +409,7 @@ bool EquationEvents::fires(std::size_t c, double until, std::size_t& result) {
 void EquationEvents::note_jumps(const EquationCondition& condition, std::size_t result,
                                 std::span<const double> derivatives) {
   const auto entries = lists_.whens.entries();
-  for (const auto& [state, index] : condition.sets) {
+  for (const auto& [state, index, words] : condition.sets) {
     Jump& jump = jumps_.emplace_back(Jump{pass_, state, index});
     const auto row = std::ranges::equal_range(entries, result++, {}, &ExpressionList::Entry::row);
     for (const ExpressionList::Entry& entry : row) {
@@ -422,10 +422,10 @@ void EquationEvents::note_jumps(const EquationCondition& condition, std::size_t 
 
 void EquationEvents::set(const EquationCondition& condition, std::size_t result,
                          std::span<double> x) {
-  for (const auto& [state, index] : condition.sets) {
+  for (const auto& [state, index, words] : condition.sets) {
     const double value = results_[result++];
     if (!std::isfinite(value)) {
-      throw RecoverableFailure("what is set when " + condition.text + " is " + short_number(value));
+      throw RecoverableFailure(words + " when " + condition.text + " is " + short_number(value));
     }
     (state ? x[index] : now_.held[index]) = value;
   }

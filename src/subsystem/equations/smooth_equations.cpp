@@ -329,7 +329,8 @@ void SmoothEquations::read_when(const EquationsDescription::When& when) {
     const auto state = static_cast<std::size_t>(place_in(description_.states, set.name));
     const auto discrete = static_cast<std::size_t>(place_in(description_.discrete, set.name));
     const bool is_state = state < description_.states.size();
-    result.sets.push_back({is_state, is_state ? state : discrete});
+    result.sets.push_back(
+        {is_state, is_state ? state : discrete, set.location + ": set of " + in_quotes(set.name)});
     whens_.push_back(as_it_is(placed(description_, set, "set of")));
   }
   conditions_.push_back(std::move(result));

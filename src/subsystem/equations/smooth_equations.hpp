@@ -51,6 +51,7 @@ struct EquationCondition {
   struct Set {
     bool state;         ///< else a discrete variable
     std::size_t index;  ///< of it
+    std::string words;  ///< "model.yaml:7: set of 'h'"
   };
 
   std::string text;
