@@ -99,7 +99,7 @@ std::string terminal(PictureFormat format, int width_in_pixels, int height) {
 
 /// Fonts, colours and axes. Room above and below curves is for linear axes only.
 std::string axes(const PictureFrame& frame) {
-  return std::string("set encoding utf8\nset border 3 lc rgb '#606060'\n") +
+  return std::string("set encoding utf8\nset minussign\nset border 3 lc rgb '#606060'\n") +
          "set tics nomirror textcolor rgb '#303030'\n"
          "set grid lc rgb '#dddddd' lt 1 lw 1\nset style data lines\n"
          "set key outside right top Left reverse samplen 3 spacing 1.2 noenhanced\n" +
@@ -205,6 +205,10 @@ std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables, s
     return drop;
   });
   return dropped;
+}
+
+std::string picture_begin(const PictureFrame& frame, int pixels, int height) {
+  return terminal(frame.format, pixels, height) + axes(frame);
 }
 
 std::string picture_script(const PictureFrame& frame, const std::vector<Curve>& curves) {

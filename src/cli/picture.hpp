@@ -41,6 +41,9 @@ std::vector<std::string> drop_excess(std::vector<RecordedVariable>& variables,
 /// Colours of curves, told apart by everybody; from the first one again after the last.
 const char* curve_colour(std::size_t curve);
 
+/// gnuplot commands that begin a picture of this size: terminal, fonts, axes.
+std::string picture_begin(const PictureFrame& frame, int width, int height);
+
 /// gnuplot commands for curves over time, in panels by unit, with the data inline. Curves of one
 /// variable have one colour, those of one run one kind of dashes.
 std::string picture_script(const PictureFrame& frame, const std::vector<Curve>& curves);

@@ -54,7 +54,7 @@ std::string study_script(const std::string& title, const std::vector<StudyRun>& 
   const std::vector<std::string> types = types_in(runs);
   return study_points(runs, types, work) +
          "set terminal pngcairo size 1200,560 font 'sans,12' background '#ffffff'\n"
-         "set encoding utf8\nset border 3 lc rgb '#606060'\n"
+         "set encoding utf8\nset minussign\nset border 3 lc rgb '#606060'\n"
          "set tics nomirror textcolor rgb '#303030'\n"
          "set grid lc rgb '#dddddd' lt 1 lw 1\nset logscale xy\n"
          "set format x '10^{%T}'\nset format y '10^{%T}'\n"
