@@ -71,6 +71,7 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.output = given.value("output");
   options.rows = given.value("rows");
   options.events = given.value("events");
+  if (const auto words = given.value("dialect")) options.dialect = csv_dialect(*words, "--dialect");
   options.follow = given.has("follow");
   options.network = given.has("network");
   options.tolerance = tolerance_in(command, given);

@@ -9,7 +9,7 @@
 
 #include "cli/drawing.hpp"
 #include "cli/picture.hpp"
-#include "studies/linear/transfer.hpp"
+#include "studies/transfer.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -197,10 +197,10 @@ std::string nyquist_script(const TransferPath& path, const StateSpace* less) {
 
 std::string step_script(const TransferPath& path, const StateSpace* less,
                         std::optional<double> until) {
-  const StepResponse whole = step_response(path.system, until);
+  const StepCurve whole = step_response(path.system, until);
   std::string script = block("whole", {whole.time, whole.value});
   if (less != nullptr) {
-    const StepResponse other = step_response(*less, whole.time.back());
+    const StepCurve other = step_response(*less, whole.time.back());
     script += block("less", {other.time, other.value});
   }
   return script + "set title " + gnuplot_quoted(path.title + ", to a step of 1") +

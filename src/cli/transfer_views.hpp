@@ -5,7 +5,7 @@
 #include <string>
 
 #include "simulation/linear_system.hpp"
-#include "studies/linear/balanced_truncation.hpp"
+#include "studies/balanced_truncation.hpp"
 
 namespace concord {
 

@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "concord/errors.hpp"
-#include "studies/linear/balanced_truncation.hpp"
-#include "studies/linear/transfer.hpp"
+#include "studies/balanced_truncation.hpp"
+#include "studies/transfer.hpp"
 
 namespace concord {
 namespace {
@@ -102,7 +102,7 @@ TEST(Margins, that_are_not_there) {
 TEST(Step, of_a_damped_oscillation) {
   Eigen::Matrix2d a;
   a << 0, 1, -1e4, -2;  // w = 100, zeta = 0.01
-  const StepResponse step =
+  const StepCurve step =
       step_response(state_space(a, Eigen::Vector2d(0, 1e4), Eigen::RowVector2d(1, 0)), {});
   EXPECT_NEAR(step.time.back(), 7.0, 1e-9);
   const double turns = std::sqrt(1e4 - 1.0);

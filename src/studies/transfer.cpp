@@ -1,4 +1,4 @@
-#include "studies/linear/transfer.hpp"
+#include "studies/transfer.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -220,7 +220,7 @@ LoopMargins loop_margins(const StateSpace& return_ratio) {
   return margins;
 }
 
-StepResponse step_response(const StateSpace& system, std::optional<double> until) {
+StepCurve step_response(const StateSpace& system, std::optional<double> until) {
   constexpr double decays = 7.0;  // e^-7 is 1e-3
   constexpr int least = 2000, most = 200000, per_period = 40;
   const PolesAndZeros known = poles_and_zeros(system);
@@ -244,7 +244,7 @@ StepResponse step_response(const StateSpace& system, std::optional<double> until
   generator.topRightCorner(n, 1) = sized.b;
   const Dense step = Dense(generator * (end / count)).exp();
   Eigen::VectorXd state = Eigen::VectorXd::Unit(n + 1, n);
-  StepResponse response;
+  StepCurve response;
   for (int i = 0; i <= count; ++i) {
     response.time.push_back(end * i / count);
     response.value.push_back((sized.c * state.head(n))(0) + sized.d(0, 0));

@@ -1,4 +1,4 @@
-#include "studies/linear/balanced_truncation.hpp"
+#include "studies/balanced_truncation.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "concord/errors.hpp"
-#include "studies/linear/transfer.hpp"
+#include "studies/transfer.hpp"
 
 namespace concord {
 namespace {

@@ -59,11 +59,11 @@ struct LoopMargins {
 LoopMargins loop_margins(const StateSpace& return_ratio);
 
 /// Response to an input that jumps from 0 to 1 at time 0.
-struct StepResponse {
+struct StepCurve {
   std::vector<double> time, value;  ///< s, and in the unit of the output
 };
 /// Exact at its times. `until` in s; nothing: until the slowest decaying mode has come to 1e-3 of
 /// itself, or the fastest growing one to 1e3.
-StepResponse step_response(const StateSpace& system, std::optional<double> until);
+StepCurve step_response(const StateSpace& system, std::optional<double> until);
 
 }  // namespace concord
