@@ -14,7 +14,7 @@ bool is_results_file(const std::filesystem::path& path);
 
 /// Variables of a results file over time.
 struct ResultsRows {
-  TimeTable table;                  ///< a column for each variable that was wanted
+  TimeTable table;                 ///< a column for each variable that was wanted
   std::vector<std::string> units;  ///< of the columns
 };
 
