@@ -53,7 +53,7 @@ void draw_fit(const std::filesystem::path& path, const std::string& title,
     curves.push_back(std::move(series.data));
     curves.push_back(std::move(series.run));
   }
-  draw_with_gnuplot(picture_script(frame, curves), path);
+  draw_over_time({frame, std::move(curves)}, path);
 }
 
 }  // namespace concord

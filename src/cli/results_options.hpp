@@ -26,6 +26,9 @@ struct ResultsOptions {
   std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time
   std::optional<std::pair<double, double>> range;  ///< of plot: s
   std::string log;                                 ///< of plot: axes, "x", "y" or "xy"
+  std::optional<std::string> title;                ///< of plot
+  std::optional<double> width, font;               ///< of plot: mm, points
+  bool letters = false;                            ///< of plot
   bool network = false;                            ///< of plot: instead of variables
   bool json = false;                               ///< of compare
 };
