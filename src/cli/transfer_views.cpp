@@ -9,6 +9,7 @@
 
 #include "cli/drawing.hpp"
 #include "cli/picture.hpp"
+#include "concord/errors.hpp"
 #include "studies/transfer.hpp"
 #include "support/wording.hpp"
 
@@ -273,6 +274,7 @@ void print_path(const TransferPath& path) {
 }
 
 void print_margins(const TransferPath& path, const Eigen::MatrixXd& closed) {
+  if (!poles_and_zeros(path.system).passes) return;
   const LoopMargins margins = loop_margins(path.system);
   print_crossings("gain margin", margins.gain, true);
   print_crossings("phase margin", margins.phase, false);
@@ -302,6 +304,10 @@ void print_reduced(const ReducedSystem& reduced) {
 
 void draw_path(TransferPicture picture, const TransferPath& path, const StateSpace* less,
                std::optional<double> until, const std::filesystem::path& file) {
+  if (picture != TransferPicture::poles && !poles_and_zeros(path.system).passes)
+    throw InputError(path.title +
+                     ": the output does not depend on the input there, so that there "
+                     "is nothing to draw; take another --time, --open, --from or --to");
   const PictureFrame frame{.format = picture_format(file)};
   const bool square = picture == TransferPicture::nyquist;
   const bool tall = picture == TransferPicture::bode;

@@ -230,6 +230,8 @@ class Linearize(ModelTest):
                 (servo, ("--bode", "loop.png"), ("--to controller.u", "3")),
                 (servo, ("--open", "controller.u:motor.u", "--bode", "loop.gif"), ("loop.gif", ".svg")),
                 (servo, ("--until", "2"), ("--until", "--step")),
+                (servo, ("--from", "controller.wanted", "--to", "controller.u", "--set", "controller.k=0", "--bode", "x.png"),
+                 ("does not depend on the input", "--to")),
                 (servo, ("--reduce", "6"), ("--reduce 6", "6 states")),
                 (servo, ("--open", "controller.u:motor.u", "--reduce", "0"), ("--reduce 0", "1 modes")),
                 (two_mass, ("-o", self.folder / "no" / "such.h5"), ("such.h5", "-o"))):
