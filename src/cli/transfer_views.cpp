@@ -85,28 +85,38 @@ AxisResponse response_on_axis(const StateSpace& system, const std::vector<double
   return response;
 }
 
-/// Without jumps of a whole turn, in degrees; begins at -180 to 180.
-std::vector<double> unwrapped_phase(const AxisResponse& response) {
+/// Without jumps of a whole turn, in degrees; begins at -180 to 180. Of a loop it is between -360
+/// and 0 where its gain first becomes 1, so that its distance from -180 is seen.
+std::vector<double> unwrapped_phase(const AxisResponse& response, bool loop) {
   std::vector<double> phase;
-  for (const Complex& value : response.value) {
-    double angle = std::arg(value) * degrees;
-    if (!phase.empty()) angle += 360.0 * std::round((phase.back() - angle) / 360.0);
+  std::optional<std::size_t> crossing;
+  for (std::size_t i = 0; i < response.value.size(); ++i) {
+    double angle = std::arg(response.value[i]) * degrees;
+    if (i > 0) {
+      angle += 360.0 * std::round((phase.back() - angle) / 360.0);
+      const bool crosses =
+          (std::abs(response.value[i - 1]) > 1.0) != (std::abs(response.value[i]) > 1.0);
+      if (crosses && !crossing) crossing = i;
+    }
     phase.push_back(angle);
   }
+  if (!loop || phase.empty()) return phase;
+  const double turns = std::ceil(phase[crossing.value_or(0)] / 360.0);
+  for (double& angle : phase) angle -= 360.0 * turns;
   return phase;
 }
 
-std::string bode_block(const std::string& name, const AxisResponse& response) {
+std::string bode_block(const std::string& name, const AxisResponse& response, bool loop) {
   std::vector<double> decibels;
   for (const Complex& value : response.value)
     decibels.push_back(20.0 * std::log10(std::abs(value)));
-  return block(name, {response.frequency, decibels, unwrapped_phase(response)});
+  return block(name, {response.frequency, decibels, unwrapped_phase(response, loop)});
 }
 
 /// Distance in degrees: eighths of a turn, or more of them where there are many turns.
 std::string phase_tics(const AxisResponse& response) {
   constexpr double eighth = 45.0, most = 8.0;
-  const std::vector<double> phase = unwrapped_phase(response);
+  const std::vector<double> phase = unwrapped_phase(response, false);
   const auto [low, high] = std::ranges::minmax(phase);
   return std::to_string(
       static_cast<int>(eighth * std::max(1.0, std::ceil((high - low) / (most * eighth)))));
@@ -131,8 +141,8 @@ std::string bode_script(const TransferPath& path, const StateSpace* less) {
   const PolesAndZeros known = poles_and_zeros(path.system);
   const std::vector<double> grid = frequency_grid(known.poles, known.zeros);
   const AxisResponse whole = response_on_axis(path.system, grid);
-  std::string script = bode_block("whole", whole);
-  if (less != nullptr) script += bode_block("less", response_on_axis(*less, grid));
+  std::string script = bode_block("whole", whole, path.loop);
+  if (less != nullptr) script += bode_block("less", response_on_axis(*less, grid), path.loop);
   script += "set logscale x\nset autoscale xfix\nset format x ''\nset multiplot layout 2,1 title " +
             gnuplot_quoted(path.title) + " font 'sans,15' noenhanced\n" + key(less) +
             "set lmargin 11\nset rmargin 3\nset ylabel 'gain [dB]'\n";
