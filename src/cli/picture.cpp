@@ -194,14 +194,16 @@ Points marks_of(const Points& line, std::size_t number, double begin, double end
 std::string terminal(const PictureFrame& frame, double width, double height, double font) {
   const std::string looks = form(" font 'sans,%g' background '#ffffff'\n", font);
   const bool paper = frame.width.has_value();
-  const double weight = paper ? font / 13.0 : 1.0;
+  const double weight = paper ? font / 13.0 : 1.0;  // of lines, as of letters
   switch (frame.format) {
     case PictureFormat::svg:
       return form("set terminal svg size %.0f,%.0f", width, height) + looks;
     case PictureFormat::pdf:
       return form("set terminal pdfcairo size %.4fin,%.4fin%s", width / pixels_per_inch,
                   height / pixels_per_inch,
-                  paper ? " fontscale 1 linewidth 0.6 pointscale 0.6" : "") +
+                  paper ? form(" fontscale 0.75 linewidth %.3g pointscale %.3g", weight, weight)
+                              .c_str()
+                        : "") +
              looks;
     case PictureFormat::png:
       break;
