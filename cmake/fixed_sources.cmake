@@ -10,3 +10,11 @@ file(READ ${PROJECT_SOURCE_DIR}/LICENSE text)
 string(APPEND fixed_sources "const char* const license = R\"concord(${text})concord\";\n")
 string(APPEND fixed_sources "}  // namespace concord::fixed_sources\n")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/fixed_sources.cpp CONTENT "@fixed_sources@" @ONLY)
+
+# What reads and writes others' formats of tables.
+set(foreign_tables ${PROJECT_SOURCE_DIR}/src/files/foreign_tables.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${foreign_tables})
+file(READ ${foreign_tables} text)
+set(foreign_script "#include \"files/foreign_script.hpp\"\n\nnamespace concord {\n")
+string(APPEND foreign_script "const char* const foreign_script = R\"concord(${text})concord\";\n}  // namespace concord\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/foreign_script.cpp CONTENT "@foreign_script@" @ONLY)

@@ -15,7 +15,7 @@ sources=$build/manual_sources # the pages at their places, without the build fol
 rm -rf "$site" "$sources" "$build/manual_doctrees"
 mkdir -p "$site/_static" "$sources"
 for name in README.md CHANGELOG.md LICENSE NOTICE doc examples petsc_options include python src tests \
-  scripts packaging .github; do
+  scripts packaging library .github; do
   ln -s "$root/$name" "$sources/$name"
 done
 cp "$root/doc/site/python_reference.rst" "$sources"

@@ -35,8 +35,9 @@ autodoc_typehints_description_target = "documented"
 
 html_theme = "furo"
 html_title = f"Concord {version}"
-html_static_path = ["style.css"]
+html_static_path = ["style.css", "search_options.js"]
 html_css_files = ["style.css"]
+html_js_files = [("search_options.js", {"defer": "defer"})]
 html_copy_source = False
 mathjax_path = "mathjax/MathJax.js?config=TeX-AMS_CHTML"  # Debian's, which scripts/manual.sh puts there
 mathjax2_config = {"tex2jax": {"processClass": "math"}, "messageStyle": "none"}

@@ -5,8 +5,9 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from ._errors import InputError, SimulationError
 from ._location import PROGRAM_FOLDER
@@ -59,7 +60,7 @@ def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda 
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         with subprocess.Popen([*launcher, _program(), *words], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=errors) as process:
+                              stderr=errors, env=_environment()) as process:
             try:
                 for text in process.stdout or ():
                     said.append(text)
@@ -71,6 +72,11 @@ def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda 
                 raise
         errors.seek(0)
         return Ended(code, "".join(said), _message(code, errors.read()))
+
+
+def _environment() -> Dict[str, str]:
+    """Tables in others' formats are read by this interpreter's libraries."""
+    return {"CONCORD_PYTHON": sys.executable or "python3", **os.environ}
 
 
 def _message(code: int, errors: str) -> str:

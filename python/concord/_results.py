@@ -207,7 +207,7 @@ class Result:
 
     @property
     def display_units(self) -> Dict[str, str]:
-        """The units to show variables in (`display:` of the model), by name; else their own."""
+        """The units to show variables in, by name, as `display` of the model has them; else their own."""
         self._require_open()
         return {"time": "s", **self._texts_by_name("display_units")}
 

@@ -10,6 +10,7 @@
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
+#include "record/table_results.hpp"
 
 namespace concord {
 namespace {
@@ -34,7 +35,10 @@ const RegisteredCommand compare({
         "later.\nWith a tolerance the verdict is whether each variable stays within a tube around "
         "B "
         "of that\npart of its range (its size where it is constant) on either side; exit code 1 "
-        "where one leaves it.",
+        "where one leaves it.\n"
+        "Either may be a table with the same names over time: CSV, .mat of Modelica's tools, "
+        ".parquet, "
+        ".mf4.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -138,7 +142,8 @@ void print_json(const Comparison& found, const std::vector<std::string>& files,
 void print_comparison(const ResultsReader& a, const ResultsReader& b, const Comparison& found) {
   print_missing(a, found.not_in_a);
   print_missing(b, found.not_in_b);
-  if (a.model_name() != b.model_name())
+  const bool tables = is_table(a.path()) || is_table(b.path());
+  if (!tables && a.model_name() != b.model_name())
     std::printf("different models: '%s' and '%s'\n", a.model_name().c_str(),
                 b.model_name().c_str());
   std::printf("error of %s against %s at %zu of %zu communication points, %.9g s to %.9g s\n",

@@ -13,7 +13,7 @@
 #include "cli/results_options.hpp"
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
-#include "files/text_output.hpp"
+#include "files/table_output.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -34,7 +34,13 @@ const RegisteredCommand export_results({
         "-cosim_output_times, if the run had one, else every communication point. There the time "
         "of an\n"
         "event comes twice: what was before it (nothing where that is not known), then what "
-        "follows.",
+        "follows.\n"
+        "The file's ending chooses: .mat a trajectory as Dymola and OpenModelica write them "
+        "(format "
+        "4,\n"
+        "binTrans; by SciPy), .parquet (by pyarrow), .mf4 or .mdf (MDF 4.10, by asammdf), units in "
+        "them;\n"
+        "all else is CSV. What is exported may be such a table itself.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
@@ -56,6 +62,11 @@ const RegisteredCommand export_results({
                .value = "S",
                .help = "a row every S seconds, and at the end: between recorded rows as\n"
                        "compare and plot go, never across an event, where what follows counts"},
+              {.name = "dialect",
+               .letter = 'd',
+               .value = "WORDS",
+               .help = "of CSV: comma, semicolon or tab between fields, decimal-comma, utf-16;\n"
+                       "semicolon,decimal-comma,utf-16 for spreadsheets in much of Europe"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
@@ -67,16 +78,13 @@ const RegisteredCommand export_results({
         },
 });
 
-std::string header(const std::vector<RecordedVariable>& variables) {
-  std::string line = "time";
-  for (const RecordedVariable& v : variables) line += "," + csv_field(v.name);
-  return line + "\n";
-}
-
-void append_number(std::string& text, double value) {
-  char number[32];
-  text.append(number,
-              static_cast<std::size_t>(std::snprintf(number, sizeof number, "%.17g", value)));
+TableHeader header(const ResultsReader& results, const std::vector<RecordedVariable>& variables) {
+  TableHeader header{results.model_name(), {}, {}};
+  for (const RecordedVariable& v : variables) {
+    header.names.push_back(v.name);
+    header.units.push_back(v.unit);
+  }
+  return header;
 }
 
 /// `count` rows of each quantity; `read(quantity, values)` fills them.
@@ -97,44 +105,26 @@ std::map<Quantity, std::vector<double>> read_block(const ResultsReader& results,
 /// Whole rows of each quantity, as they are in the file.
 using Rows = std::map<Quantity, std::vector<double>>;
 
-/// Lines of the chosen variables.
-class LineWriter {
+/// Rows of the chosen variables.
+class ChosenColumns {
  public:
-  LineWriter(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-             TextOutput& file)
+  ChosenColumns(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+                TableOutput& file)
       : results_(results), variables_(variables), file_(file) {}
 
-  void write(double time, const Rows& rows, std::size_t row) {
-    begin(time);
-    for (const RecordedVariable& v : variables_) append_number(line_ += ',', value(rows, v, row));
-    end();
-  }
-
-  /// Left limits; those that are not known leave their fields empty.
-  void write_left(double time, const Rows& rows, std::size_t row) {
-    begin(time);
-    for (const RecordedVariable& v : variables_) {
-      const double left = value(rows, v, row);
-      line_ += ',';
-      if (!std::isnan(left)) append_number(line_, left);
-    }
-    end();
+  /// `gaps`: of left limits, of which some may not be known.
+  void write(double time, const Rows& rows, std::size_t row, Gaps gaps = Gaps::refused) {
+    values_.clear();
+    for (const RecordedVariable& v : variables_)
+      values_.push_back(rows.at(v.quantity)[row * results_.columns(v.quantity) + v.column]);
+    file_.write(time, values_, gaps);
   }
 
  private:
-  void begin(double time) {
-    line_.clear();
-    append_number(line_, time);
-  }
-  void end() { file_.write(line_ += '\n'); }
-  double value(const Rows& rows, const RecordedVariable& v, std::size_t row) const {
-    return rows.at(v.quantity)[row * results_.columns(v.quantity) + v.column];
-  }
-
   const ResultsReader& results_;
   const std::vector<RecordedVariable>& variables_;
-  TextOutput& file_;
-  std::string line_;
+  TableOutput& file_;
+  std::vector<double> values_;
 };
 
 /// Position in event_rows() of the first event at or after a row.
@@ -151,7 +141,7 @@ bool is_chosen(const ResultsReader& results, ChosenRows rows, std::size_t row, b
 }
 
 void write_rows(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-                ChosenLines chosen, std::size_t first, std::size_t count, TextOutput& file) {
+                ChosenLines chosen, std::size_t first, std::size_t count, TableOutput& file) {
   const Rows rows =
       read_block(results, variables, count, [&](Quantity quantity, std::span<double> values) {
         results.read_rows(quantity, first, count, values);
@@ -164,13 +154,13 @@ void write_rows(const ResultsReader& results, const std::vector<RecordedVariable
       read_block(results, variables, n_left, [&](Quantity quantity, std::span<double> values) {
         results.read_left_limits(quantity, begin, n_left, values);
       });
-  LineWriter lines(results, variables, file);
+  ChosenColumns lines(results, variables, file);
   std::size_t event = 0;
   for (std::size_t row = 0; row < count; ++row) {
     const double time = results.time()[first + row];
     const bool at_event = event < events && results.event_rows()[begin + event].row == first + row;
     if (is_chosen(results, chosen.rows, first + row, at_event)) {
-      if (at_event && with_left) lines.write_left(time, left, event);
+      if (at_event && with_left) lines.write(time, left, event, Gaps::not_a_number);
       lines.write(time, rows, row);
     }
     event += at_event ? 1 : 0;
@@ -191,20 +181,16 @@ std::vector<double> every(double interval, double begin, double end) {
 }
 
 void write_between(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-                   double interval, const std::optional<std::string>& path) {
+                   double interval, TableOutput& file) {
   const auto& rows = results.time();
   const std::vector<double> times = every(interval, rows.front(), rows.back());
   const Resampling between(rows, times, GridEvents{rows_at_events(results), {}});
   std::vector<std::vector<double>> columns;
   for (const RecordedVariable& v : variables) columns.push_back(resampled(results, v, between));
-  TextOutput file(path);
-  file.write(header(variables));
-  std::string line;
+  std::vector<double> values(columns.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
-    line.clear();
-    append_number(line, times[i]);
-    for (const auto& column : columns) append_number(line += ',', column[i]);
-    file.write(line += '\n');
+    for (std::size_t k = 0; k < columns.size(); ++k) values[k] = columns[k][i];
+    file.write(times[i], values, Gaps::refused);
   }
   file.close();
 }
@@ -228,29 +214,8 @@ EventLines event_lines(const ResultsOptions& options, ChosenRows rows) {
   refuse_words(export_results, "--events " + *options.events + ": must be both or right");
 }
 
-}  // namespace
-
-int export_command(std::span<const std::string> arguments) {
-  const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
-  const ResultsReader results(options.files[0]);
-  const auto variables = select_variables(results, options.variables);
-  if (options.interval) {
-    write_between(results, variables, *options.interval, options.output);
-    return 0;
-  }
-  const ChosenRows rows = chosen_rows(options, results);
-  write_csv(results, variables, {rows, event_lines(options, rows)}, options.output);
-  return 0;
-}
-
-ChosenRows own_rows(const ResultsReader& results) {
-  return results.has_grid() ? ChosenRows::grid : ChosenRows::all;
-}
-
-void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-               ChosenLines chosen, const std::optional<std::string>& path) {
-  TextOutput file(path);
-  file.write(header(variables));
+void write_chosen(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+                  ChosenLines chosen, TableOutput& file) {
   std::size_t widest = 1;
   for (const RecordedVariable& v : variables)
     widest = std::max(widest, results.columns(v.quantity));
@@ -258,6 +223,34 @@ void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>
   for (std::size_t first = 0; first < rows; first += at_once)
     write_rows(results, variables, chosen, first, std::min(at_once, rows - first), file);
   file.close();
+}
+
+}  // namespace
+
+int export_command(std::span<const std::string> arguments) {
+  const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
+  const ResultsReader results(options.files[0]);
+  const auto variables = select_variables(results, options.variables);
+  const std::optional<ChosenRows> rows =
+      options.interval ? std::nullopt : std::optional(chosen_rows(options, results));
+  const std::optional<ChosenLines> chosen =
+      rows ? std::optional(ChosenLines{*rows, event_lines(options, *rows)}) : std::nullopt;
+  const auto file = make_table_output(options.output, header(results, variables), options.dialect);
+  if (chosen)
+    write_chosen(results, variables, *chosen, *file);
+  else
+    write_between(results, variables, *options.interval, *file);
+  return 0;
+}
+
+ChosenRows own_rows(const ResultsReader& results) {
+  return results.has_grid() ? ChosenRows::grid : ChosenRows::all;
+}
+
+void write_table(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+                 ChosenLines chosen, const std::string& path) {
+  const auto file = make_table_output(path, header(results, variables));
+  write_chosen(results, variables, chosen, *file);
 }
 
 }  // namespace concord

@@ -34,12 +34,12 @@ Series& series_of(std::vector<Series>& all, const std::string& name) {
 }  // namespace
 
 void draw_fit(const std::filesystem::path& path, const std::string& title,
-              const std::vector<CsvTable>& tables, const Eigen::VectorXd& answers) {
+              const std::vector<TimeTable>& tables, const Eigen::VectorXd& answers) {
   std::vector<Series> all;
   PictureFrame frame{.title = title, .format = picture_format(path)};
   Eigen::Index answer = 0;
   frame.begin = tables.front().time.front();
-  for (const CsvTable& table : tables) {
+  for (const TimeTable& table : tables) {
     frame.begin = std::min(frame.begin, table.time.front());
     frame.end = std::max(frame.end, table.time.back());
     for (std::size_t row = 0; row < table.time.size(); ++row)
@@ -53,7 +53,7 @@ void draw_fit(const std::filesystem::path& path, const std::string& title,
     curves.push_back(std::move(series.data));
     curves.push_back(std::move(series.run));
   }
-  draw_with_gnuplot(picture_script(frame, curves), path);
+  draw_over_time({frame, std::move(curves)}, path);
 }
 
 }  // namespace concord

@@ -43,8 +43,8 @@ void LoneOutput::write() const {
     columns.push_back(*found);
     columns.back().name = name;
   }
-  write_csv(results, columns, {own_rows(results), EventLines::right}, file_);
-  std::printf("  csv                   %s\n", file_.c_str());
+  write_table(results, columns, {own_rows(results), EventLines::right}, file_);
+  std::printf("  table                 %s\n", file_.c_str());
 }
 
 }  // namespace concord

@@ -38,11 +38,9 @@ void print_modes(const std::vector<std::string>& states, const Modes& modes) {
   std::printf("  %-29s %-13s %-8s %s\n", "eigenvalue, 1/s", "frequency, Hz", "damping",
               "states that take part");
   const Eigen::Index count = modes.eigenvalues.size();
-  const double rounding = count == 0 ? 0.0 : 1e-12 * modes.eigenvalues.cwiseAbs().maxCoeff();
-  const auto shown = [&](double part) { return std::abs(part) > rounding ? part : 0.0; };
+  const Eigen::VectorXcd shown = modes.shown_eigenvalues();
   for (Eigen::Index i = 0; i < std::min(listed, count); ++i) {
-    const std::complex<double> value(shown(modes.eigenvalues[i].real()),
-                                     shown(modes.eigenvalues[i].imag()));
+    const std::complex<double> value = shown[i];
     const double size = std::abs(value);
     char text[64];
     std::snprintf(text, sizeof text, value.imag() == 0.0 ? "%.6g" : "%.6g %+.6gi", value.real(),

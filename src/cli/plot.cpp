@@ -33,13 +33,19 @@ const RegisteredCommand plot({
     .description =
         "Draws variables over time as a picture (PNG, SVG or PDF), with one panel per unit "
         "(variables\nwithout unit: one panel per name after the dot), in display units where the "
-        "model gives them. Jumps at events are upright "
-        "lines; where macro-steps are long, curves go between rows as polynomials of high order. "
-        "Of several\nresults files each has dashes of its own. Needs gnuplot.",
+        "model gives them, time in s, min, h or d. Variables have colours and marks, runs dashes; "
+        "what "
+        "lies on\nanother curve is said; what swings too fast to be seen is an envelope. Jumps at "
+        "events are "
+        "upright "
+        "lines;\nwhere macro-steps are long, curves go between rows as polynomials of high order. "
+        "Needs "
+        "gnuplot.",
     .words = {{.name = "variables",
                .letter = 'v',
                .value = "NAMES",
-               .help = "comma-separated names or patterns: left.x,cell[*].x\n"
+               .help = "comma-separated names or patterns: left.x,cell[*].x; many take\n"
+                       "several pages, out.png, out_2.png ..., or those of one PDF\n"
                        "(default: the outputs, or the inputs, or the states, whichever is\n"
                        "recorded; of many, the first ones)"},
               {.name = "output",
@@ -56,6 +62,17 @@ const RegisteredCommand plot({
                .letter = 'l',
                .value = "AXES",
                .help = "logarithmic axes: x, y or xy; what is not positive is left out"},
+              {.name = "title",
+               .letter = 't',
+               .value = "TEXT",
+               .help = "instead of the model's name; '' for none"},
+              {.name = "width",
+               .letter = 'w',
+               .value = "84mm",
+               .help = "on paper, in mm, cm or in: fonts of 8 points, legends above where it\n"
+                       "is narrow, PNG with 300 dots per inch"},
+              {.name = "font", .value = "PT", .help = "points; 14 and --width 254mm for slides"},
+              {.name = "letters", .help = "(a), (b) ... at panels"},
               {.name = "network",
                .letter = 'n',
                .help = "subsystems and connections instead, with algebraic loops (red) and\n"
@@ -116,7 +133,7 @@ Results read_results(const ResultsOptions& options) {
 }
 
 PictureFrame frame_of(const ResultsOptions& options, const Results& all) {
-  PictureFrame frame{.title = title_of(all.front()),
+  PictureFrame frame{.title = options.title.value_or(title_of(all.front())),
                      .begin = all.front().time().front(),
                      .end = all.front().time().back(),
                      .format = picture_format(picture_path(options))};
@@ -127,13 +144,16 @@ PictureFrame frame_of(const ResultsOptions& options, const Results& all) {
   if (options.range) std::tie(frame.begin, frame.end) = *options.range;
   frame.log_x = options.log.find('x') != std::string::npos;
   frame.log_y = options.log.find('y') != std::string::npos;
+  frame.width = options.width;
+  frame.font = options.font;
+  frame.letters = options.letters;
   return frame;
 }
 
 std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& options,
                                     LeftOut& left_out) {
   auto variables = shown_variables(all.front(), options.variables);
-  left_out.many = drop_excess(variables, all.size());
+  if (options.variables.empty()) left_out.many = drop_excess(variables, all.size());
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < all.size(); ++run) {
     const DenseCurves drawn(all[run], options.range);
@@ -144,7 +164,8 @@ std::vector<Curve> curves_over_time(const Results& all, const ResultsOptions& op
         continue;
       }
       const RecordedVariable shown = shown_like(wanted, *found);
-      Curve curve{shown.name, shown.display, thin_out(drawn.time(), drawn.values(shown)),
+      const std::string& unit = shown.display.empty() ? wanted.display : shown.display;
+      Curve curve{shown.name, unit, thin_out(drawn.time(), drawn.values(shown)),
                   name_of_run(options, run), run};
       if (curve.points.empty())
         left_out.without_number.push_back(found->name);
@@ -199,6 +220,16 @@ void require_logarithms(PictureFrame& frame, const std::vector<Curve>& curves) {
   if (frame.log_x) frame.begin = std::max(frame.begin, least);
 }
 
+/// Before many pages are drawn.
+void tell_pages(const TimePicture& picture, const fs::path& path) {
+  if (picture.pages() == 1) return;
+  const auto paths = pages_of(picture, path);
+  std::printf("%zu curves in %zu panels on %zu pages: %s%s\n", picture.curves(), picture.panels(),
+              picture.pages(), path.c_str(),
+              paths.size() > 1 ? (" to " + paths.back().string()).c_str() : "");
+  std::fflush(stdout);
+}
+
 /// The picture, whole at any time. Gives the status of the run.
 std::string draw(const ResultsOptions& options, bool tells) {
   const Results all = read_results(options);
@@ -215,14 +246,19 @@ std::string draw(const ResultsOptions& options, bool tells) {
   const auto label = [&](std::size_t i) {
     return with_unit(select_variables(all.front(), {options.phase[i]}).front());
   };
-  draw_with_gnuplot(
-      phase ? phase_script(frame, curves, label(0), label(1)) : picture_script(frame, curves),
-      path);
+  std::vector<fs::path> drawn{path};
+  if (phase) {
+    draw_with_gnuplot(phase_script(frame, curves, label(0), label(1)), path);
+  } else {
+    const TimePicture picture(frame, curves);
+    if (tells) tell_pages(picture, path);
+    drawn = draw_over_time(picture, path);
+  }
   if (!tells) return all.front().status();
   print_left_out(left_out.many, "left out, choose with --variables");
   print_left_out(left_out.without_number, "left out, without any finite value");
   print_left_out(left_out.not_there, "left out, not there");
-  std::printf("%s\n", path.c_str());
+  for (const fs::path& one : drawn) std::printf("%s\n", one.c_str());
   std::fflush(stdout);
   return all.front().status();
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@ namespace concord {
 
 /// Error of A against the reference B, per variable: relative L2 and maximum.
 int compare_command(std::span<const std::string> arguments);
-/// Variables as comma-separated values.
+/// Variables as a table.
 int export_command(std::span<const std::string> arguments);
 /// Lines of the rows that the user wanted on a grid, of the instants of events, or of both.
 enum class ChosenRows { grid, events, all };
@@ -26,10 +25,9 @@ struct ChosenLines {
 };
 /// Where rows are on a grid those of the grid, else all.
 ChosenRows own_rows(const ResultsReader& results);
-/// The same of chosen variables, under the names they have there; to standard output without a
-/// file.
-void write_csv(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
-               ChosenLines chosen, const std::optional<std::string>& file);
+/// The same of chosen variables, under the names they have there.
+void write_table(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
+                 ChosenLines chosen, const std::string& file);
 /// Variables as a picture, drawn by gnuplot.
 int plot_command(std::span<const std::string> arguments);
 /// A run as one page of HTML.

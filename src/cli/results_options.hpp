@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "files/table_output.hpp"
 #include "record/results_reader.hpp"
 
 namespace concord {
@@ -19,11 +20,15 @@ struct ResultsOptions {
   std::optional<std::string> rows;     ///< of export: grid, events or all
   std::optional<std::string> events;   ///< of export: both or right
   std::optional<double> interval;      ///< of export: s, between rows of its own
+  std::optional<CsvDialect> dialect;   ///< of export
   bool follow = false;                 ///< of plot: until the run ends
   std::optional<double> tolerance;     ///< of compare: in units of ranges
   std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time
   std::optional<std::pair<double, double>> range;  ///< of plot: s
   std::string log;                                 ///< of plot: axes, "x", "y" or "xy"
+  std::optional<std::string> title;                ///< of plot
+  std::optional<double> width, font;               ///< of plot: mm, points
+  bool letters = false;                            ///< of plot
   bool network = false;                            ///< of plot: instead of variables
   bool json = false;                               ///< of compare
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "concord/errors.hpp"
+#include "files/text_encoding.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -56,14 +58,35 @@ std::optional<std::vector<std::string>> csv_fields(std::string_view line, char s
 }
 
 char csv_separator(std::string_view header) {
-  if (header.find(',') != header.npos) return ',';
-  return header.find(';') != header.npos ? ';' : header.find('\t') != header.npos ? '\t' : ',';
+  bool quoted = false, semicolon = false;
+  for (const char c : header) {
+    quoted = quoted != (c == '"');
+    if (c == '\t' && !quoted) return '\t';
+    semicolon = semicolon || (c == ';' && !quoted);
+  }
+  return semicolon ? ';' : ',';
 }
 
-std::string csv_line(std::string line, std::size_t number, const std::string& place) {
-  if (number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")))
-    throw InputError(place + ": is UTF-16 text; save it as CSV in UTF-8");
-  if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+std::unique_ptr<std::istream> open_text(const std::filesystem::path& path) {
+  auto stream = std::make_unique<std::ifstream>(path, std::ios::binary);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || !stream->good()) return nullptr;
+  std::string mark(3, ' ');
+  stream->read(mark.data(), 3);
+  stream->clear();
+  const bool little = mark.starts_with("\xff\xfe"), big = mark.starts_with("\xfe\xff");
+  if (!little && !big) {
+    stream->seekg(mark == "\xef\xbb\xbf" ? 3 : 0);
+    return stream;
+  }
+  stream->seekg(2);
+  std::ostringstream content;
+  content << stream->rdbuf();
+  return std::make_unique<std::istringstream>(
+      converted_text(content.str(), little ? "UTF-16LE" : "UTF-16BE", "UTF-8", path.string()));
+}
+
+std::string csv_line(std::string line) {
   line.erase(line.find_last_not_of(" \t\r") + 1);
   return line.starts_with('#') ? "" : line;
 }
@@ -75,17 +98,16 @@ std::optional<double> csv_number(std::string field, char separator) {
 }
 
 void for_each_csv_row(const std::filesystem::path& path, UnfinishedLine last, const TakeRow& take) {
-  std::ifstream stream(path);
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || !stream.good())
+  const auto stream = open_text(path);
+  if (!stream)
     throw InputError(path.string() + ": cannot be read; give a CSV file with a header row");
   char separator = ',';
   std::size_t number = 0, columns = 0;
-  for (std::string line; std::getline(stream, line);) {
+  for (std::string line; std::getline(*stream, line);) {
     ++number;
     const std::string place = path.string() + ":" + std::to_string(number);
-    line = csv_line(std::move(line), number, place);
-    if (line.empty() || (stream.eof() && last == UnfinishedLine::left_out)) continue;
+    line = csv_line(std::move(line));
+    if (line.empty() || (stream->eof() && last == UnfinishedLine::left_out)) continue;
     if (columns == 0) separator = csv_separator(line);
     auto fields = csv_fields(line, separator);
     if (!fields) throw InputError(place + ": a quote is not closed");

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,13 +19,15 @@ inline constexpr std::string_view decimals_or_semicolons =
 /// closed.
 std::optional<std::vector<std::string>> csv_fields(std::string_view line, char separator);
 
-/// Semicolon or tabulator where the header has those and no comma, else comma.
+/// Of what a header has outside quotes: a tabulator, else a semicolon, else a comma.
 char csv_separator(std::string_view header);
 
-/// A line without what does not count: the mark that some editors begin a file with, blanks at the
-/// end, and all of it where it begins with #. Throws InputError for the first line of a file that
-/// is not UTF-8; `place` begins its message.
-std::string csv_line(std::string line, std::size_t number, const std::string& place);
+/// Text to read, in UTF-8 without a mark at its begin: what begins with the mark of UTF-16 is
+/// converted. Null where the file cannot be read; InputError for UTF-16 that is none.
+std::unique_ptr<std::istream> open_text(const std::filesystem::path& path);
+
+/// A line without what does not count: blanks at the end, and all of it where it begins with #.
+std::string csv_line(std::string line);
 
 /// The number of a field; where commas separate nothing, they may begin decimals.
 std::optional<double> csv_number(std::string field, char separator);

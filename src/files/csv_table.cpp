@@ -1,7 +1,10 @@
 #include "files/csv_table.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
+#include <istream>
+#include <limits>
+#include <memory>
 #include <set>
 
 #include "concord/errors.hpp"
@@ -14,15 +17,14 @@ namespace {
 
 class CsvReader {
  public:
-  CsvReader(const std::filesystem::path& path, const std::string& time_column)
-      : name_(path.string()), stream_(path), time_column_(time_column) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error) || !stream_.good())
+  CsvReader(const std::filesystem::path& path, const std::string& time_column, Gaps gaps)
+      : name_(path.string()), stream_(open_text(path)), time_column_(time_column), gaps_(gaps) {
+    if (!stream_)
       throw InputError(name_ + ": cannot be read; give a CSV file with a header row and the time " +
                        "in its first column");
   }
 
-  CsvTable read();
+  TimeTable read();
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
@@ -35,20 +37,21 @@ class CsvReader {
   double number(const std::string& field, const std::string& column) const;
 
   std::string name_;
-  std::ifstream stream_;
+  std::unique_ptr<std::istream> stream_;
   std::string line_;
   std::size_t line_number_ = 0;
   char separator_ = ',';
   std::string time_column_;
   std::size_t time_place_ = 0;
-  CsvTable table_;
+  Gaps gaps_;
+  TimeTable table_;
 };
 
 /// The next line that says something.
 bool CsvReader::next_line() {
-  while (std::getline(stream_, line_)) {
+  while (std::getline(*stream_, line_)) {
     ++line_number_;
-    line_ = csv_line(std::move(line_), line_number_, name_ + ":" + std::to_string(line_number_));
+    line_ = csv_line(std::move(line_));
     if (!line_.empty()) return true;
   }
   return false;
@@ -84,6 +87,8 @@ void CsvReader::read_header() {
 
 double CsvReader::number(const std::string& field, const std::string& column) const {
   if (field == "true" || field == "false") return field == "true" ? 1.0 : 0.0;
+  if (gaps_ == Gaps::not_a_number && (field.empty() || field == "nan" || field == "NaN"))
+    return std::numeric_limits<double>::quiet_NaN();
   const auto value = csv_number(field, separator_);
   if (!value) fail("column " + in_quotes(column) + " must have a number, not " + in_quotes(field));
   return *value;
@@ -98,6 +103,7 @@ void CsvReader::read_row() {
   const std::string written = row[time_place_];
   row.erase(row.begin() + static_cast<std::ptrdiff_t>(time_place_));
   const double time = number(written, "time");
+  if (!std::isfinite(time)) fail("has no time");
   if (!table_.time.empty() && time < table_.time.back())
     fail("the time " + written + " comes before that of the row above; sort the rows");
   table_.time.push_back(time);
@@ -105,7 +111,7 @@ void CsvReader::read_row() {
     table_.columns[i].push_back(number(row[i], table_.names[i]));
 }
 
-CsvTable CsvReader::read() {
+TimeTable CsvReader::read() {
   read_header();
   while (next_line()) read_row();
   if (table_.time.empty()) fail("has no row of numbers below the header");
@@ -114,8 +120,8 @@ CsvTable CsvReader::read() {
 
 }  // namespace
 
-CsvTable read_csv(const std::filesystem::path& path, const std::string& time_column) {
-  return CsvReader(path, time_column).read();
+TimeTable read_csv(const std::filesystem::path& path, const std::string& time_column, Gaps gaps) {
+  return CsvReader(path, time_column, gaps).read();
 }
 
 }  // namespace concord

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -144,9 +145,20 @@ bool is_hdf5_file(const std::filesystem::path& path) try {
   throw Hdf5SystemError(failure.code().message());
 }
 
+namespace {
+
+/// HDF5 tells files in memory apart by their names.
+std::string unused_memory_name() {
+  static std::atomic<std::size_t> used{0};
+  return "memory" + std::to_string(++used);
+}
+
+}  // namespace
+
 Hdf5File file_in_memory() {
   const Hdf5Properties access = memory_access();
-  return Hdf5File(hdf5_check(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access)));
+  return Hdf5File(
+      hdf5_check(H5Fcreate(unused_memory_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
 }
 
 std::vector<char> image_of(hid_t file) {
@@ -161,7 +173,7 @@ Hdf5File file_of_image(std::span<const std::byte> image) {
   const Hdf5Properties access = memory_access();
   void* const bytes = const_cast<std::byte*>(image.data());  // HDF5 reads it only
   hdf5_check(H5Pset_file_image(access, bytes, image.size()));
-  return Hdf5File(hdf5_check(H5Fopen("memory", H5F_ACC_RDONLY, access)));
+  return Hdf5File(hdf5_check(H5Fopen(unused_memory_name().c_str(), H5F_ACC_RDONLY, access)));
 }
 
 void write_bytes(hid_t file, const char* path, std::span<const std::byte> bytes) {

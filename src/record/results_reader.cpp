@@ -12,6 +12,7 @@
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
 #include "record/results_schema.hpp"
+#include "record/table_results.hpp"
 #include "record/trial.hpp"
 
 namespace concord {
@@ -28,7 +29,9 @@ std::string what_is_wrong(const fs::path& path) try {
   if (!fs::exists(path, error)) return "there is no such file";
   if (fs::is_directory(path, error)) return "it is a folder, not a results file";
   if (access(path.c_str(), R_OK) != 0) return std::strerror(errno);
-  return is_hdf5_file(path) ? "" : "it is not an HDF5 file";
+  return is_hdf5_file(path) ? ""
+                            : "it is not an HDF5 file, nor called as a table is (.csv, .tsv, .txt, "
+                              ".mat, .parquet, .mf4)";
 } catch (const Hdf5SystemError& failure) {
   return failure.what();
 }
@@ -54,6 +57,11 @@ std::vector<std::vector<double>> columns_of(std::size_t width, std::size_t rows,
 
 ResultsReader::ResultsReader(const fs::path& path) : path_(path) {
   const std::string wrong = what_is_wrong(path);
+  if (is_table(path)) {
+    file_ = results_of_table(path);
+    read_open();
+    return;
+  }
   if (!wrong.empty()) throw UnreadableResults("cannot read '" + path.string() + "': " + wrong);
   if (!survives_trial([this] { open(); }))
     throw UnreadableResults("cannot read '" + path.string() + "', it is damaged");
@@ -66,6 +74,10 @@ void ResultsReader::open() {
   if (!file_)
     throw UnreadableResults("cannot read '" + path_.string() +
                             "', it is damaged or cut off: " + hdf5_error_reason());
+  read_open();
+}
+
+void ResultsReader::read_open() {
   try {
     rows_ = RecordedRows(file_, path_);
   } catch (const Hdf5Error& error) {

@@ -45,9 +45,9 @@ class UnreadableResults : public InputError {
   using InputError::InputError;
 };
 
-/// Reads a results file (FORMAT.md), on one rank. Everything that is wrong with the file is an
-/// InputError that names it. Where a kill has left datasets of different length, the rows that all
-/// of them have count.
+/// Reads a results file (FORMAT.md), or a table as one (results_of_table), on one rank. Everything
+/// that is wrong with the file is an InputError that names it. Where a kill has left datasets of
+/// different length, the rows that all of them have count.
 class ResultsReader {
  public:
   explicit ResultsReader(const std::filesystem::path& path);
@@ -119,6 +119,7 @@ class ResultsReader {
   };
 
   void open();
+  void read_open();
   void read_header();
   void read_tables(const ResultsDataset& variables);
   void open_table(const ResultsDataset& dataset, std::size_t columns);

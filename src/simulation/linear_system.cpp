@@ -2,12 +2,15 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "concord/errors.hpp"
 #include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
+#include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -94,7 +97,27 @@ Blocks linearized_blocks(SimulationCore& simulation) {
 
 }  // namespace
 
-LinearSystem linear_system(SimulationCore& simulation) {
+Connection connection_of(const Network& network, const std::string& output,
+                         const std::string& input) {
+  const auto place = [](const std::vector<std::string>& names, const std::string& name,
+                        const char* kind) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw InputError("concord linearize: there is no " + std::string(kind) + " " +
+                       in_quotes(name) + " to open a connection at; " + nearest_names(name, names));
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  const std::size_t from = place(network.output_names(), output, "output");
+  const std::size_t to = place(network.input_names(), input, "input");
+  const auto& link = network.links()[to];
+  if (!link || link->output != from)
+    throw InputError(
+        "concord linearize: " + in_quotes(output) + " does not feed " + in_quotes(input) + ", " +
+        (link ? in_quotes(network.output_names()[link->output]) : "nothing") + " does");
+  return {to, from, link->factor};
+}
+
+LinearSystem linear_system(SimulationCore& simulation, std::span<const Connection> opened) {
   require_form(simulation.plan());
   const Network& network = simulation.subsystems().network();
   const Blocks blocks = linearized_blocks(simulation);
@@ -105,7 +128,8 @@ LinearSystem linear_system(SimulationCore& simulation) {
   Dense fed = Dense::Zero(blocks.d.cols(), blocks.d.rows());
   std::vector<Eigen::Index> free;
   for (std::size_t i = 0; i < network.n_inputs(); ++i) {
-    if (const auto& link = network.links()[i]) {
+    const bool open = std::ranges::find(opened, i, &Connection::input) != opened.end();
+    if (const auto& link = network.links()[i]; link && !open) {
       fed(Blocks::size(i), Blocks::size(link->output)) = link->factor;
     } else {
       free.push_back(Blocks::size(i));
@@ -128,6 +152,37 @@ LinearSystem linear_system(SimulationCore& simulation) {
   return system;
 }
 
+Eigen::VectorXd balancing_sizes(const Eigen::MatrixXd& a) {
+  constexpr double enough = 0.95;
+  Eigen::VectorXd sizes = Eigen::VectorXd::Ones(a.rows());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Eigen::Index i = 0; i < a.rows(); ++i) {
+      double column = 0.0, row = 0.0;
+      for (Eigen::Index j = 0; j < a.rows(); ++j) {
+        if (j == i) continue;
+        column += std::abs(a(j, i)) * sizes[i] / sizes[j];
+        row += std::abs(a(i, j)) * sizes[j] / sizes[i];
+      }
+      if (!(column > 0.0) || !(row > 0.0) || !std::isfinite(column + row)) continue;
+      const double factor = std::exp2(std::round(0.5 * std::log2(row / column)));
+      if (column * factor + row / factor >= enough * (column + row)) continue;
+      sizes[i] *= factor;
+      changed = true;
+    }
+  }
+  return sizes;
+}
+
+Eigen::VectorXcd Modes::shown_eigenvalues() const {
+  Eigen::VectorXcd shown = eigenvalues;
+  for (Eigen::Index i = 0; i < shown.size(); ++i) {
+    const auto part = [&](double value) { return std::abs(value) > rounding[i] ? value : 0.0; };
+    shown[i] = {part(shown[i].real()), part(shown[i].imag())};
+  }
+  return shown;
+}
+
 Modes modes_of(const Eigen::MatrixXd& a) {
   constexpr double nearly_dependent = 1e-12;
   Modes modes;
@@ -135,7 +190,9 @@ Modes modes_of(const Eigen::MatrixXd& a) {
   if (n == 0) {
     return modes;
   }
-  const Eigen::EigenSolver<Dense> solver(a);
+  const Eigen::VectorXd sizes = balancing_sizes(a);
+  const Dense sized = sizes.cwiseInverse().asDiagonal() * a * sizes.asDiagonal();
+  const Eigen::EigenSolver<Dense> solver(sized);
   std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
   const auto& values = solver.eigenvalues();
@@ -145,8 +202,15 @@ Modes modes_of(const Eigen::MatrixXd& a) {
   modes.eigenvalues = values(order);
   const Eigen::MatrixXcd v = Eigen::MatrixXcd(solver.eigenvectors()(Eigen::all, order));
   const Eigen::FullPivLU<Eigen::MatrixXcd> factors(v);
+  const double unit = 8.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  modes.rounding = Eigen::VectorXd::Constant(n, std::sqrt(unit) * sized.norm());
+  const Eigen::MatrixXcd inverse = factors.inverse();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double moved = unit * sized.norm() * inverse.row(i).norm() * v.col(i).norm();
+    if (moved < modes.rounding[i]) modes.rounding[i] = moved;
+  }
   if (factors.rcond() > nearly_dependent) {
-    modes.participation = factors.inverse().transpose().cwiseProduct(v).cwiseAbs();
+    modes.participation = inverse.transpose().cwiseProduct(v).cwiseAbs();
     for (auto column : modes.participation.colwise()) {
       column /= column.sum();
     }

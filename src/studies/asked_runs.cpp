@@ -18,8 +18,8 @@
 #include "support/wording.hpp"
 
 namespace concord {
-CsvTable read_measurements(const std::string& path) {
-  CsvTable table = read_csv(path);
+TimeTable read_measurements(const std::string& path) {
+  TimeTable table = read_table(path);
   if (!means_time(table.time_name))
     throw InputError(path + ":1: no column is called 'time'; the first one is " +
                      in_quotes(table.time_name));
@@ -32,7 +32,7 @@ CsvTable read_measurements(const std::string& path) {
 
 std::size_t Questions::answers() const {
   return std::accumulate(tables.begin(), tables.end(), at_stop.size(),
-                         [](std::size_t sum, const CsvTable& table) {
+                         [](std::size_t sum, const TimeTable& table) {
                            return sum + table.time.size() * table.names.size();
                          });
 }
@@ -69,7 +69,7 @@ void AskedRuns::order_rows() {
 void AskedRuns::find_variables() {
   for (const std::string& name : questions_.at_stop)
     at_stop_.push_back(simulation_->variable(name));
-  for (const CsvTable& table : questions_.tables) {
+  for (const TimeTable& table : questions_.tables) {
     columns_.emplace_back();
     for (const std::string& name : table.names)
       columns_.back().push_back(simulation_->variable(name));
@@ -92,7 +92,7 @@ Changes AskedRuns::changes(const std::vector<double>& point) const {
 
 void AskedRuns::read_rows(double* answers) {
   std::vector<double*> begins;
-  for (const CsvTable& table : questions_.tables) {
+  for (const TimeTable& table : questions_.tables) {
     begins.push_back(answers);
     answers += table.time.size() * table.names.size();
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "concord/simulation.hpp"
-#include "files/csv_table.hpp"
+#include "files/time_table.hpp"
 
 namespace concord {
 
@@ -18,13 +18,13 @@ namespace concord {
 /// their columns, row by row.
 struct Questions {
   std::vector<std::string> at_stop;
-  std::vector<CsvTable> tables;
+  std::vector<TimeTable> tables;
 
   std::size_t answers() const;
 };
 
 /// A table of measurements: a column `time` or `t`, and one for each variable. Throws InputError.
-CsvTable read_measurements(const std::string& path);
+TimeTable read_measurements(const std::string& path);
 
 /// Numbers of a model, by "subsystem.name", that differ from run to run, each a parameter or start
 /// value; and the runs, in memory, each on its own group of ranks.

@@ -100,7 +100,7 @@ class Integrator {
 };
 
 /// Sums of squares of what the answers are off the table's values, which they follow row by row.
-double misfit(const CsvTable& table, std::span<const double> answers) {
+double misfit(const TimeTable& table, std::span<const double> answers) {
   double sum = 0.0;
   for (std::size_t row = 0; row < table.time.size(); ++row)
     for (std::size_t column = 0; column < table.names.size(); ++column) {
@@ -181,7 +181,7 @@ double Cost::value(std::span<const double> answers) {
   std::size_t at = questions_.at_stop.size();
   std::ranges::copy(answers.first(at), point.begin());
   for (std::size_t t = 0; t < questions_.tables.size(); ++t) {
-    const CsvTable& table = questions_.tables[t];
+    const TimeTable& table = questions_.tables[t];
     const std::size_t size = table.time.size() * table.names.size();
     point[questions_.at_stop.size() + t] = misfit(table, answers.subspan(at, size));
     at += size;

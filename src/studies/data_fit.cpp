@@ -12,9 +12,9 @@ namespace concord {
 namespace {
 
 /// Of all values of a variable; 1 where they are all one.
-double spread_of(const std::vector<CsvTable>& tables, const std::string& name) {
+double spread_of(const std::vector<TimeTable>& tables, const std::string& name) {
   double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
-  for (const CsvTable& table : tables)
+  for (const TimeTable& table : tables)
     for (std::size_t column = 0; column < table.names.size(); ++column)
       if (table.names[column] == name)
         for (const double value : table.columns[column]) {
@@ -26,10 +26,10 @@ double spread_of(const std::vector<CsvTable>& tables, const std::string& name) {
 
 }  // namespace
 
-DataFit::DataFit(std::vector<FreeNumber> free, const std::vector<CsvTable>& tables,
+DataFit::DataFit(std::vector<FreeNumber> free, const std::vector<TimeTable>& tables,
                  const std::map<std::string, double>& deviations, AskedRuns& runs)
     : free_(std::move(free)), runs_(runs) {
-  for (const CsvTable& table : tables) take(table);
+  for (const TimeTable& table : tables) take(table);
   for (MeasuredVariable& variable : variables_) {
     const auto known = deviations.find(variable.name);
     variable.known = known != deviations.end();
@@ -46,7 +46,7 @@ DataFit::DataFit(std::vector<FreeNumber> free, const std::vector<CsvTable>& tabl
                      std::to_string(free_.size()) + " numbers and how sure they are");
 }
 
-void DataFit::take(const CsvTable& table) {
+void DataFit::take(const TimeTable& table) {
   std::vector<std::size_t> variables;
   for (const std::string& name : table.names) {
     const auto found = std::ranges::find(variables_, name, &MeasuredVariable::name);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "files/csv_table.hpp"
+#include "files/time_table.hpp"
 #include "studies/asked_runs.hpp"
 #include "studies/least_squares.hpp"
 
@@ -37,7 +37,7 @@ class DataFit {
  public:
   /// `runs` answer for `tables`. `deviations`: those that are known, by variable. Throws InputError
   /// for names that are in no table, and for fewer values than numbers.
-  DataFit(std::vector<FreeNumber> free, const std::vector<CsvTable>& tables,
+  DataFit(std::vector<FreeNumber> free, const std::vector<TimeTable>& tables,
           const std::map<std::string, double>& deviations, AskedRuns& runs);
 
   /// Collective on the ranks of the runs.
@@ -48,7 +48,7 @@ class DataFit {
     double time, value;
     std::size_t variable;
   };
-  void take(const CsvTable& table);
+  void take(const TimeTable& table);
   Residuals weighted(const Derivatives& found) const;
   Residuals rough(const std::vector<double>& numbers);
   Derivatives exact(const std::vector<double>& numbers);

@@ -4,6 +4,7 @@ link of the site leads to a file of it. Pictures of the pages go to a folder, to
 usage: site_in_browser.py SITE PICTURES
 """
 import html.parser
+import re
 import subprocess
 import sys
 import urllib.parse
@@ -48,6 +49,13 @@ def look(site, name, pictures):
     return run.stdout.count("mjx-chtml")
 
 
+def found(site, words):
+    """What the site's search finds for these words, as its reader types them."""
+    address = (site / "search.html").as_uri() + "?q=" + urllib.parse.quote(words)
+    run = subprocess.run([*BROWSER, "--dump-dom", address], capture_output=True, text=True, timeout=120, check=True)
+    return re.findall(r'<li[^>]*><a href="([^"?#]+)', run.stdout.partition('id="search-results"')[2])
+
+
 def main():
     site, pictures = (Path(name).resolve() for name in sys.argv[1:])
     pictures.mkdir(parents=True, exist_ok=True)
@@ -55,6 +63,9 @@ def main():
     assert not dead, "\n".join(dead)
     formulas = {name: look(site, name, pictures) for name in PAGES}
     assert min(formulas["doc/order_six"], formulas["doc/methods/missiles"]) > 20, formulas
+    for option in ("-cosim_extrapolation", "cosim_extrapolation", "--dialect"):
+        pages = found(site, option)
+        assert any(page.startswith("doc/") for page in pages) and len(pages) < 40, f"search for {option}: {pages}"
     print(f"{len(PAGES)} pages, pictures in {pictures}: {formulas}")
 
 

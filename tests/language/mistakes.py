@@ -62,12 +62,14 @@ class Tables(ModelTest):
         return execute(command, self.model(HEAD + f"  r: {{table: {{file: rows.csv{options}}}}}\n"))
 
     def test_taken(self):
-        for rows in ("t;u\n0;1,5\n1;2,5\n", "# by hand\nt,u\n0,1\n1,2\n", "t\tu\n0\t1\n1\t2,5\n"):
+        for rows in ("t;u\n0;1,5\n1;2,5\n", "# by hand\nt,u\n0,1\n1,2\n", "t\tu\n0\t1\n1\t2,5\n",
+                     "t;\"u, v\"\n0;1,5\n".replace('u, v', 'u').encode("utf-16"), "t,u\n0,1\n".encode("utf-16-be").join([b"\xfe\xff", b""]),
+                     "t;u\n0;1,5\n".encode("utf-8-sig")):
             self.assertEqual(self.table(rows).returncode, 0, rows)
 
     def test_named(self):
         for rows, words in (("t,u\n0,1,5,2\n", ("rows.csv:2", "4 fields", "semicolons")),
-                            ("t,u\n0,1\n".encode("utf-16"), ("rows.csv:1", "UTF-16", "UTF-8")),
+                            (b"\xff\xfet\0,\0u\0\n\0\0\xd8,", ("rows.csv", "UTF-16LE", "UTF-8")),
                             ("t;u\n0;1,5,5\n", ("rows.csv:2", "'1,5,5'"))):
             run = self.table(rows)
             self.assertEqual(run.returncode, 2, run.stdout)

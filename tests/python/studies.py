@@ -126,6 +126,21 @@ class Linear(unittest.TestCase):
         with self.assertRaisesRegex(concord.InputError, "time"):
             concord.linearize(TWO_MASS, time=-1)
 
+    def test_opened_and_reduced(self):
+        """The spring between the masses cut at its force: left is the left mass alone."""
+        here = concord.linearize(TWO_MASS, open="right.f:left.f", reduce=2)
+        self.assertIn("left.f", here.inputs)
+        self.assertIsNone(concord.linearize(TWO_MASS).transfer)
+        s = 1j * np.array([1.0, 20.0, 300.0])
+        column, row = here.inputs.index("left.f"), here.outputs.index("right.f")
+        expected = [-(here.C @ np.linalg.solve(z * np.eye(4) - here.A, here.B) + here.D)[row, column] for z in s]
+        np.testing.assert_allclose(here.transfer.at(s), expected, rtol=1e-9)
+        self.assertEqual(here.transfer.at(2j).shape, ())
+        self.assertEqual(here.reduced.A.shape, (2, 2))
+        self.assertLessEqual(here.reduced.error, here.reduced.bound)
+        with self.assertRaisesRegex(concord.InputError, "does not feed"):
+            concord.linearize(TWO_MASS, open=["left.x:left.f"])
+
     def test_operating_point(self):
         """Weights that a force holds: c x = f, and back; a run begins there."""
         at = concord.steady(TWO_MASS, start_values={"left.m": 4})

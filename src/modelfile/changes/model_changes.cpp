@@ -1,7 +1,7 @@
 #include "modelfile/changes/model_changes.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <istream>
 #include <set>
 
 #include "concord/errors.hpp"
@@ -73,13 +73,14 @@ ModelChange change_in_line(const std::string& text, const std::string& location)
 
 /// A first line without a value of its own is a header.
 ModelChanges read_csv_changes(const std::filesystem::path& path) {
-  std::ifstream stream(path);
+  const auto stream = open_text(path);
+  if (!stream) throw InputError(path.string() + ": cannot be read");
   ModelChanges result;
   std::set<std::string> seen;
   std::string line;
-  for (std::size_t number = 1; std::getline(stream, line); ++number) {
+  for (std::size_t number = 1; std::getline(*stream, line); ++number) {
     const std::string location = path.string() + ":" + std::to_string(number);
-    const std::string text = trimmed(csv_line(std::move(line), number, location));
+    const std::string text = trimmed(csv_line(std::move(line)));
     const bool header = number == 1 && text.find('.') == std::string::npos;
     if (text.empty() || header) continue;
     result.push_back(change_in_line(text, location));

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "files/csv_table.hpp"
+#include "files/time_table.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "subsystem/driven/driven_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
@@ -46,7 +46,7 @@ std::size_t input_named(const SubsystemDescription& fmu, const std::string& name
 }
 
 Drive drive_from(const fs::path& file, const SubsystemEntry& entry) {
-  CsvTable table = read_csv(file);
+  TimeTable table = read_table(file);
   Drive drive;
   std::vector<SampledSignals::Signal> signals;
   for (std::size_t i = 0; i < table.names.size(); ++i) {

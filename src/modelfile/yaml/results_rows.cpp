@@ -72,7 +72,7 @@ void continue_to_events(const ResultsReader& results, Signal& signal) {
 }
 
 /// The time of the jumps twice.
-void add_rows(const ResultsReader& results, const std::vector<Signal>& signals, CsvTable& table) {
+void add_rows(const ResultsReader& results, const std::vector<Signal>& signals, TimeTable& table) {
   const auto& events = results.event_rows();
   std::size_t event = 0;
   for (std::size_t row = 0; row < results.time().size(); ++row) {

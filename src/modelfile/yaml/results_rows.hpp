@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "files/csv_table.hpp"
+#include "files/time_table.hpp"
 
 namespace concord {
 
@@ -14,7 +14,7 @@ bool is_results_file(const std::filesystem::path& path);
 
 /// Variables of a results file over time.
 struct ResultsRows {
-  CsvTable table;                  ///< a column for each variable that was wanted
+  TimeTable table;                 ///< a column for each variable that was wanted
   std::vector<std::string> units;  ///< of the columns
 };
 

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "concord/errors.hpp"
-#include "files/csv_table.hpp"
+#include "files/time_table.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/results_rows.hpp"
 #include "modelfile/yaml/table_words.hpp"
@@ -23,7 +23,7 @@ using Fields = std::vector<Field>;
 
 /// Rows, and which columns go out by which names.
 struct Rows {
-  CsvTable table;
+  TimeTable table;
   std::vector<TableDescription::Output> outputs;
   std::vector<std::vector<double>> columns;
 };
@@ -36,15 +36,18 @@ void add_output(const std::string& name, const std::string& column, const NodeRe
     node.fail("names no column of the table: " + in_quotes(column) + "; " +
               known("columns", column, names));
   }
-  rows.outputs.push_back({name, ""});
-  rows.columns.push_back(rows.table.columns[static_cast<std::size_t>(found - names.begin())]);
+  const auto place = static_cast<std::size_t>(found - names.begin());
+  const bool known_unit = !rows.table.units.empty() && is_known_unit(rows.table.units[place]);
+  rows.outputs.push_back({name, known_unit ? rows.table.units[place] : ""});
+  rows.columns.push_back(rows.table.columns[place]);
 }
 
-/// All columns of a CSV file by their own names, where none are chosen.
-Rows rows_of_csv(const Fields& fields, const NodeReader& table, const std::filesystem::path& path) {
+/// All columns of a file by their own names, where none are chosen.
+Rows rows_of_table(const Fields& fields, const NodeReader& table,
+                   const std::filesystem::path& path) {
   const auto time_column = find_field(fields, "time_column");
   Rows rows;
-  rows.table = read_csv(path, time_column ? time_column->text() : "");
+  rows.table = read_table(path, time_column ? time_column->text() : "");
   if (const auto chosen = find_field(fields, "outputs")) {
     for (const Field& field : chosen->named_fields("output", "")) {
       add_output(field.key, field.value.text(), field.value, rows);
@@ -106,7 +109,7 @@ void read_units(const Fields& fields, Rows& rows) {
   }
 }
 
-void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation interpolation,
+void check_rows(const TimeTable& rows, const NodeReader& table, Interpolation interpolation,
                 bool repeats) {
   const bool one_time = rows.time.front() == rows.time.back();
   if (one_time && (repeats || interpolation == Interpolation::cubic)) {
@@ -120,7 +123,7 @@ void check_rows(const CsvTable& rows, const NodeReader& table, Interpolation int
 }
 
 /// Times of a CSV file, whatever they are written in, in s.
-void convert_time(const Fields& fields, bool of_results, CsvTable& rows) {
+void convert_time(const Fields& fields, bool of_results, TimeTable& rows) {
   const auto unit = find_field(fields, "time_unit");
   if (!unit) return;
   if (of_results) unit->fail("is for CSV files; a results file has its time in s");
@@ -165,7 +168,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
     file.fail("is not there: " + in_quotes(path.string()) + "; paths are relative to this file");
   }
   Rows rows = is_results_file(path) ? rows_of_results(fields, file, path)
-                                    : rows_of_csv(fields, table, path);
+                                    : rows_of_table(fields, table, path);
   read_units(fields, rows);
   convert_time(fields, is_results_file(path), rows.table);
   const auto interpolation = choice(fields, "interpolation", interpolations);

@@ -193,7 +193,7 @@ TEST(Picture, DrawsJumpsUprightAndLeavesGapsWhereNothingIsKnown) {
   const Points gap = points(unknown);
   ASSERT_EQ(gap.size(), 4u);
   EXPECT_TRUE(std::isnan(gap[1].second));
-  const std::string script = picture_script({.begin = 0, .end = 2}, {{"x", "", gap}});
+  const std::string script = TimePicture({.begin = 0, .end = 2}, {{"x", "", gap}}).page(0);
   EXPECT_NE(script.find("0 0\n\n1 5\n2 6\n"), std::string::npos) << script;
 }
 
