@@ -5,8 +5,22 @@
 #include <limits>
 
 #include "cli/event_rows.hpp"
+#include "cli/osculation.hpp"
 
 namespace concord {
+namespace {
+
+double extent_of(std::span<const double> values) {
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const double value : values) {
+    if (std::isnan(value)) continue;
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  return most - least;
+}
+
+}  // namespace
 Resampling::Resampling(std::span<const double> from, std::span<const double> to,
                        const GridEvents& events)
     : rounding_(64 * std::numeric_limits<double>::epsilon() *
@@ -144,6 +158,7 @@ std::vector<double> Resampling::operator()(const SignalRows& signal) const {
                               signal.left_slopes.empty() ? unknown : signal.left_slopes);
   }
   const std::vector<SignalBreak> breaks = find_breaks(from_, given, slopes, events_);
+  const double range = extent_of(given);
   std::vector<double> result;
   result.reserve(stencils_.size());
   for (const Stencil& s : stencils_) {
@@ -155,7 +170,7 @@ std::vector<double> Resampling::operator()(const SignalRows& signal) const {
     Stencil inside = s;
     if (!piece.whole(s)) centre(inside, piece);
     std::optional<double> value;
-    if (!slopes.empty()) value = osculating(inside, piece, given, slopes);
+    if (!slopes.empty()) value = osculating(inside, piece, given, slopes, range);
     result.push_back(value ? *value : lagrange(inside, given));
   }
   return result;
@@ -178,31 +193,29 @@ bool Resampling::is_slope(std::size_t row, const Piece& piece,
   return std::isfinite(slopes[row]) && !begins_at_break && !ends_at_break;
 }
 
-/// Newton's form with values and slopes of up to four rows: they are nearer than the eight of
-/// `without`. Nothing where they would say less than these.
+/// With values and slopes of up to four rows: they are nearer than the eight of `without`. Nothing
+/// where they would say less than these.
 std::optional<double> Resampling::osculating(const Stencil& without, const Piece& piece,
                                              std::span<const double> values,
-                                             std::span<const double> slopes) const {
+                                             std::span<const double> slopes, double range) const {
   if (piece.outside || without.time < from_[without.interval]) return std::nullopt;
   Stencil s = without;
-  centre(s, piece, most_points / 2);
-  std::array<double, most_points> t{}, newton{}, slope{};
-  std::size_t count = 0;
-  for (std::size_t j = 0; j < s.points; ++j) {
-    const std::size_t row = s.rows[j];
-    for (const bool again : {false, true}) {
-      if (again && !is_slope(row, piece, slopes)) continue;
-      t[count] = from_[row], newton[count] = values[row], slope[count] = slopes[row];
-      ++count;
-    }
-  }
+  centre(s, piece, Osculation::most_rows);
+  const double begin = from_[s.interval], end = from_[s.interval + 1];
+  const auto away = [&](std::size_t row) {
+    return std::max({0.0, begin - from_[row], from_[row] - end});
+  };
+  const auto rows = std::span(s.rows).first(s.points);
+  std::ranges::stable_sort(rows, {}, away);
+  Osculation curve;
+  for (const std::size_t row : rows)
+    curve.add(
+        from_[row], values[row],
+        is_slope(row, piece, slopes) ? slopes[row] : std::numeric_limits<double>::quiet_NaN());
+  const std::size_t count = curve.conditions();
   if (count == s.points || count + 1 < without.points) return std::nullopt;
-  for (std::size_t k = 1; k < count; ++k)
-    for (std::size_t j = count - 1; j >= k; --j)
-      newton[j] = t[j] == t[j - k] ? slope[j] : (newton[j] - newton[j - 1]) / (t[j] - t[j - k]);
-  double value = newton[count - 1];
-  for (std::size_t k = count - 1; k-- > 0;) value = newton[k] + (without.time - t[k]) * value;
-  return value;
+  const std::size_t known = curve.rows_that_tell(begin, end, range);
+  return known == 0 ? std::nullopt : std::optional(curve.at(without.time, known));
 }
 
 }  // namespace concord

@@ -84,8 +84,8 @@ class CONCORD_API Resampling {
   double lagrange(const Stencil& stencil, std::span<const double> values) const;
   bool is_slope(std::size_t row, const Piece& piece, std::span<const double> slopes) const;
   std::optional<double> osculating(const Stencil& without, const Piece& piece,
-                                   std::span<const double> values,
-                                   std::span<const double> slopes) const;
+                                   std::span<const double> values, std::span<const double> slopes,
+                                   double range) const;
 
   std::vector<double> from_;  ///< rows at events twice
   double rounding_;

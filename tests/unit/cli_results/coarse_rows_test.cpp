@@ -33,6 +33,27 @@ TEST(Resampling, CoarseRowsWithSlopesAreSmooth) {
   EXPECT_LT(worst, 1e-3);
 }
 
+/// A stiff layer between long steps: its rows say nothing of these.
+TEST(Resampling, LayersLeadNowhere) {
+  const auto signal = [](double t) { return -0.8 - 0.2 / (1.0 + std::exp(-4e3 * (t - 0.976))); };
+  const auto slope = [](double t) {
+    const double e = std::exp(-4e3 * (t - 0.976));
+    return -0.2 * 4e3 * e / ((1.0 + e) * (1.0 + e));
+  };
+  const std::vector<double> from{0.1, 0.3, 0.53, 0.77, 0.9758, 0.9762, 0.99, 1.2, 1.4};
+  std::vector<double> values, slopes, to;
+  for (const double t : from) {
+    values.push_back(signal(t));
+    slopes.push_back(slope(t));
+  }
+  for (double t = 0.1; t < 1.4; t += 0.003) to.push_back(t);
+  const Resampling between(from, to);
+  for (const double value : between({values, {}, slopes, {}})) {
+    EXPECT_GT(value, -1.3);
+    EXPECT_LT(value, -0.5);
+  }
+}
+
 /// Nobody has told of a jump that is half as large as the signal: it is not drawn over.
 TEST(Resampling, JumpsBetweenRowsWithSlopesAreSeen) {
   const auto signal = [](double t) { return std::sin(t) + (t > 31.0 ? 1.0 : 0.0); };
