@@ -66,8 +66,8 @@ void StateSizes::weigh_errors(OdeMemory& now, double h, std::span<const double> 
 
 /// A state that rises from 0 gets a size where it is 0 and has a slope, or where it no longer
 /// doubles within the macro-step: what spreads through a chain of states rises like t^k, and digits
-/// of such tails, which no method can follow, don't matter later. Until then what inputs make of it
-/// within the macro-step counts: they may rise as steeply as they like.
+/// of such tails, which no method can follow, don't matter later. Until then what inputs and time
+/// make of it within the macro-step counts: they may rise as steeply as they like.
 void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u,
                              std::span<const Polynomial> inputs, std::span<double> sizes) {
   Scratch scratch;
@@ -82,24 +82,24 @@ void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u
     const bool known = now.rising[i] == 0 || magnitude == 0.0;
     sizes[i] = known ? now.states[i] : 0.0;
   }
-  if (slopes) size_by_inputs(now, h, f, inputs, sizes);
+  if (slopes) size_by_drive(now, h, f, inputs, sizes);
 }
 
-/// Of states that have no size and whose slope is rather the inputs' than what there is already, by
-/// f where only inputs have gone on; `f`: at the begin.
-void StateSizes::size_by_inputs(const OdeMemory& now, double h, std::span<const double> f,
+/// Of states that have no size and whose slope is rather the inputs' and time's than what there is
+/// already, by f where only these have gone on; `f`: at the begin.
+void StateSizes::size_by_drive(const OdeMemory& now, double h, std::span<const double> f,
                                 std::span<const Polynomial> inputs, std::span<double> sizes) {
   const auto moves = [](const Polynomial& input) {
     return std::any_of(input.c.begin() + 1, input.c.end(), [](double c) { return c != 0.0; });
   };
-  if (std::none_of(inputs.begin(), inputs.end(), moves)) return;
+  if (!model_.time_dependent() && std::none_of(inputs.begin(), inputs.end(), moves)) return;
   Scratch scratch;
   const std::span<double> u = scratch.numbers(inputs.size()), largest = scratch.numbers(f.size());
   const std::span<double> then = scratch.numbers(f.size());
   std::fill(largest.begin(), largest.end(), 0.0);
   for (const double share : {0.5, 1.0}) {
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = inputs[i](share * h);
-    if (!model_.f(now.t, now.x, u, then)) return;
+    if (!model_.f(now.t + share * h, now.x, u, then)) return;
     for (std::size_t i = 0; i < f.size(); ++i)
       largest[i] = std::max(largest[i], std::abs(then[i] - f[i]));
   }

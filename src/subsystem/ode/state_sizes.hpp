@@ -54,7 +54,7 @@ class StateSizes {
   static bool rests_at_zero(const OdeMemory& now);
   void size_states(OdeMemory& now, double h, std::span<const double> u,
                    std::span<const Polynomial> inputs, std::span<double> sizes);
-  void size_by_inputs(const OdeMemory& now, double h, std::span<const double> f,
+  void size_by_drive(const OdeMemory& now, double h, std::span<const double> f,
                       std::span<const Polynomial> inputs, std::span<double> sizes);
   void weigh_errors(OdeMemory& now, double h, std::span<const double> u,
                     std::span<const Polynomial> inputs, std::span<const double> sizes);

@@ -139,6 +139,20 @@ TEST(Sizes, WhatRisesFromZeroIsWatched) {
     }
 }
 
+/// x' = exp(-((t - 7.3)/0.05)^2): for as long as x is above 0 it grows by more than half in each
+/// macro-step of 0.1.
+TEST(Sizes, WhatTimeMakesRiseIsWatched) {
+  const auto f = [](double t, Span, Span, Out dxdt) {
+    dxdt[0] = std::exp(-std::pow((t - 7.3) / 0.05, 2));
+  };
+  const double exact = 0.025 * std::sqrt(std::acos(-1.0)) * std::erfc(2.0);
+  for (const auto kind : kinds) {
+    const auto s = subsystem_of({0.0}, 0, f, of_size(kind));
+    run(*s, 7.2, 72);
+    EXPECT_NEAR(s->states()[0], exact, 1e-5 * exact) << static_cast<int>(kind);
+  }
+}
+
 TEST(Sizes, NominalValuesCountFromTheStart) {
   // Far below its nominal value a state may be rough.
   struct Nominal final : OdeModel {
