@@ -88,7 +88,7 @@ void StateSizes::size_states(OdeMemory& now, double h, std::span<const double> u
 /// Of states that have no size and whose slope is rather the inputs' and time's than what there is
 /// already, by f where only these have gone on; `f`: at the begin.
 void StateSizes::size_by_drive(const OdeMemory& now, double h, std::span<const double> f,
-                                std::span<const Polynomial> inputs, std::span<double> sizes) {
+                               std::span<const Polynomial> inputs, std::span<double> sizes) {
   const auto moves = [](const Polynomial& input) {
     return std::any_of(input.c.begin() + 1, input.c.end(), [](double c) { return c != 0.0; });
   };

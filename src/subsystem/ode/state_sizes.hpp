@@ -55,7 +55,7 @@ class StateSizes {
   void size_states(OdeMemory& now, double h, std::span<const double> u,
                    std::span<const Polynomial> inputs, std::span<double> sizes);
   void size_by_drive(const OdeMemory& now, double h, std::span<const double> f,
-                      std::span<const Polynomial> inputs, std::span<double> sizes);
+                     std::span<const Polynomial> inputs, std::span<double> sizes);
   void weigh_errors(OdeMemory& now, double h, std::span<const double> u,
                     std::span<const Polynomial> inputs, std::span<const double> sizes);
   bool turned_out_otherwise(OdeMemory& now, const MacroStep& step, std::span<const double> x,
