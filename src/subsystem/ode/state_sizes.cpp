@@ -92,7 +92,10 @@ void StateSizes::size_by_drive(const OdeMemory& now, double h, std::span<const d
   const auto moves = [](const Polynomial& input) {
     return std::any_of(input.c.begin() + 1, input.c.end(), [](double c) { return c != 0.0; });
   };
-  if (!model_.time_dependent() && std::none_of(inputs.begin(), inputs.end(), moves)) return;
+  bool rises = false;
+  for (std::size_t i = 0; i < f.size(); ++i) rises |= sizes[i] == 0.0 && now.x[i] != 0.0;
+  const bool driven = rises && model_.time_dependent();
+  if (!driven && std::none_of(inputs.begin(), inputs.end(), moves)) return;
   Scratch scratch;
   const std::span<double> u = scratch.numbers(inputs.size()), largest = scratch.numbers(f.size());
   const std::span<double> then = scratch.numbers(f.size());
