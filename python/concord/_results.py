@@ -48,7 +48,7 @@ class _CurvePoints(NamedTuple):
         """Of a variable at times within `time`, in their shape."""
         given = result._at(name, self.lines)
         left = given[self.is_left]
-        slopes = result._at(name, self.lines, "derivatives")
+        slopes = result._slopes_at(name, self.lines)
         found = np.array(resampled(self.time, times.ravel(), self.events, given[~self.is_left], left,
                                    slopes[~self.is_left], slopes[self.is_left]))
         if side == "left" and len(self.events):
@@ -363,6 +363,12 @@ class Result:
             if chosen.any() and path in self._file:
                 values[chosen] = self._file[path][:, column][lines.index[chosen]]
         return values
+
+    def _slopes_at(self, name: str, lines: _Lines) -> np.ndarray:
+        """Not those of holds, which files of explicit methods have for inputs."""
+        if not any(f"{group}/derivatives" in self._file for group in ("outputs", "states")):
+            return np.full(len(lines.time), np.nan)
+        return self._at(name, lines, "derivatives")
 
     def _data(self, path: str):
         self._require_open()

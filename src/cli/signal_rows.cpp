@@ -15,7 +15,7 @@ std::vector<SignalRows> read_signals(const ResultsReader& results, Quantity quan
   take(results.read_columns(quantity, columns), &SignalRows::values);
   take(results.read_left_columns(quantity, columns), &SignalRows::left);
   const std::string slopes = slopes_of(quantity);
-  if (results.columns(slopes) == 0) return signals;
+  if (results.columns(slopes) == 0 || !results.knows_slopes()) return signals;
   take(results.read_columns(slopes, columns), &SignalRows::slopes);
   take(results.read_left_columns(slopes, columns), &SignalRows::left_slopes);
   return signals;

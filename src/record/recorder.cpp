@@ -270,8 +270,7 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
           .polynomials = point.polynomials,
           .balance = balance != nullptr ? balance->accumulated() : std::span<const double>(),
           .slopes = slopes_,
-          .state_slopes = state_slopes_,
-          .input_slopes = point.slopes_known && (knows_slopes_ || point.last_step == 0.0)};
+          .state_slopes = state_slopes_};
 }
 
 /// Of outputs those that are exact; `known`: whether there are any.
@@ -315,13 +314,8 @@ void Recorder::write_inside(const StepReport& report) {
     return;
   }
   for (const PassedPoint& inside : report.inside) {
-    writer_->append_row(whole({.time = inside.time,
-                               .outputs = inside.outputs,
-                               .inputs = inside.inputs,
-                               .states = inside.states,
-                               .polynomials = {},
-                               .input_slopes = knows_slopes_},
-                              inputs_));
+    writer_->append_row(
+        whole({inside.time, inside.outputs, inside.inputs, inside.states, {}, {}}, inputs_));
   }
   const CommunicationPoint& end = *report.point;
   writer_->append_step({end.time, end.outputs, end.inputs, {}, end.polynomials, {}}, sums_);
@@ -339,10 +333,10 @@ bool Recorder::record_events(const StepReport& report, const ResultsRow& row) {
   left.outputs = report.left->outputs;
   left.inputs = report.left->inputs;
   left.states = report.left->states;
-  left.input_slopes = knows_slopes_ && report.left->slopes_known;
-  take_slopes(left.outputs, left.input_slopes, left_slopes_);
+  const bool slopes_known = knows_slopes_ && report.left->slopes_known;
+  take_slopes(left.outputs, slopes_known, left_slopes_);
   left.slopes = left_slopes_;
-  left.state_slopes = left.input_slopes ? report.left->state_slopes : std::span<const double>();
+  left.state_slopes = slopes_known ? report.left->state_slopes : std::span<const double>();
   left = whole(left, left_inputs_);
   const ResultsRow right = whole(row, inputs_);
   if (known) {
@@ -383,11 +377,10 @@ void Recorder::Kept::keep(const ResultsRow& row) {
   balance.assign(row.balance.begin(), row.balance.end());
   slopes.assign(row.slopes.begin(), row.slopes.end());
   state_slopes.assign(row.state_slopes.begin(), row.state_slopes.end());
-  input_slopes = row.input_slopes;
 }
 
 ResultsRow Recorder::Kept::row() const {
-  return {time, outputs, inputs, states, polynomials, balance, slopes, state_slopes, input_slopes};
+  return {time, outputs, inputs, states, polynomials, balance, slopes, state_slopes};
 }
 
 void Recorder::io(Archive& archive) {

@@ -60,11 +60,10 @@ class Recorder : public StepObserver, public CheckpointedRows {
     std::vector<Sample> outputs, inputs;
     std::vector<double> states, balance, slopes, state_slopes;
     std::vector<Polynomial> polynomials;
-    bool input_slopes = true;
 
     void keep(const ResultsRow& row);
     void io(Archive& archive) {
-      CONCORD_MEMBERS(archive, time, input_slopes);
+      CONCORD_MEMBERS(archive, time);
       CONCORD_MEMBERS_PER(archive, Per::input, inputs, balance, polynomials);
       CONCORD_MEMBERS_PER(archive, Per::output, outputs, slopes);
       CONCORD_MEMBERS_PER(archive, Per::state, states, state_slopes);

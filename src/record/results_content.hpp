@@ -132,7 +132,6 @@ struct ResultsRow {
   std::span<const double> balance = {};     ///< accumulated balance error of every input
   std::span<const double> slopes = {};      ///< of every output; NaN where not known; none: nowhere
   std::span<const double> state_slopes = {};  ///< likewise
-  bool input_slopes = true;                   ///< whether those of `inputs` are known
 };
 
 /// How much of a run is recorded.

@@ -137,6 +137,10 @@ const ResultsReader::Table* ResultsReader::table(Quantity quantity) const {
   return found == tables_.end() ? nullptr : &*found;
 }
 
+bool ResultsReader::knows_slopes() const {
+  return table("/outputs/derivatives") != nullptr || table("/states/derivatives") != nullptr;
+}
+
 std::size_t ResultsReader::columns(Quantity quantity) const {
   const Table* found = table(quantity);
   return found == nullptr ? 0 : found->columns;

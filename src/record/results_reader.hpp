@@ -92,6 +92,9 @@ class ResultsReader {
   /// What is left of the equations of constraints, "force.residual": errors, not signals.
   std::vector<std::string> residuals() const;
 
+  /// Whether slopes in rows are those of the signals, not of holds.
+  bool knows_slopes() const;
+
   /// Outputs, then inputs, states and balance errors; of several with one name, the first only.
   const std::vector<RecordedVariable>& variables() const { return variables_; }
   const RecordedVariable* find(const std::string& name) const;

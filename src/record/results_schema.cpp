@@ -128,7 +128,7 @@ void add_inputs(Datasets& all) {
   constexpr auto inputs = &ResultsLayout::inputs;
   add_variables<inputs, input_value>(all, "/inputs", Extent::inputs);
   constexpr auto slope = [](const ResultsRow& row, std::size_t i) {
-    return row.input_slopes ? row.inputs[i].derivative : unknown;
+    return row.inputs[i].derivative;
   };
   all.push_back({"/inputs/derivatives",
                  Number::f64,

@@ -27,6 +27,7 @@ class ResultsFixture : public testing::Test {
     layout.outputs = columns({"left.x", "right.x"}, "m");
     layout.inputs = columns({"left.u"}, "N");
     layout.states.recorded = false;
+    layout.slopes = true;  // of inputs: rows have none of outputs
     return layout;
   }
 
