@@ -4,7 +4,6 @@
 
 namespace concord {
 
-/// The last divided differences of all orders are all that a further one takes.
 void Osculation::add(double time, double value, double slope) {
   for (const bool again : {false, true}) {
     if (again && std::isnan(slope)) continue;

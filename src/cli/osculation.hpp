@@ -30,7 +30,8 @@ class Osculation {
 
   std::size_t rows_ = 0, count_ = 0;
   std::array<std::size_t, most_rows> ends_{};  ///< coefficients of so many rows
-  std::array<double, 2 * most_rows> times_{}, slopes_{}, newton_{}, last_{};
+  std::array<double, 2 * most_rows> times_{}, newton_{};
+  std::array<double, 2 * most_rows> last_{};  ///< divided differences of what came last, by order
 };
 
 }  // namespace concord

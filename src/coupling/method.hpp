@@ -111,6 +111,11 @@ struct Method {
   bool knows_slopes() const {
     return !solve.from_past || takes_balance() || extrapolation == Extrapolation::hermite;
   }
+  /// Whether they belong to the values there: of explicit methods, and where inputs' slopes are not
+  /// solved for, they are the holds'.
+  bool ends_with_slopes() const {
+    return !solve.from_past && (!solve.holds_inputs() || hold.unknowns > 1);
+  }
   bool takes_balance() const { return balance != Balance::none || measures_balance; }
   bool shapes_inputs() const { return takes_balance() || smooth_switching; }
   bool rolls_back() const { return solve.iterates || takes_steps_twice(); }

@@ -70,12 +70,6 @@ std::string columns_in_words(const RecordSettings& record, bool slopes) {
          (slopes ? " with slopes" : "");
 }
 
-/// Whether outputs have slopes at every communication point that belong to their values: of
-/// explicit methods, and where inputs' slopes are not solved for, these are the holds'.
-bool ends_with_slopes(const Method& method) {
-  return !method.solve.from_past && (!method.solve.holds_inputs() || method.hold.unknowns > 1);
-}
-
 /// Of this rank's outputs those whose slopes are exact at communication points: in time, not
 /// differences between these. None where the method doesn't ask for them, or not everywhere.
 std::vector<bool> exact_slopes(const RankNetwork& subsystems) {
@@ -137,7 +131,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
       path_(path),
       every_(simulation.plan().settings.record.every),
       grid_(simulation.plan().settings.record.grid),
-      knows_slopes_(ends_with_slopes(simulation.plan().settings.method)),
+      knows_slopes_(simulation.plan().settings.method.ends_with_slopes()),
       columns_(columns_in_words(simulation.plan().settings.record, knows_slopes_)) {
   const MPI_Comm comm = simulation.plan().comm;
   const Model& model = simulation.plan().model;

@@ -246,9 +246,10 @@ void MacroStepper::gather_state_slopes(std::span<double> result) {
   }
 }
 
-/// Of states, where results have them.
+/// Of states, where rows have them.
 std::span<const double> MacroStepper::recorded_slopes() {
-  if (!settings_.record.states) return {};
+  const RecordSettings& record = settings_.record;
+  if (!record.states || record.grid.given() || !settings_.method.ends_with_slopes()) return {};
   state_slopes_.resize(subsystems_.n_states());
   gather_state_slopes(state_slopes_);
   return state_slopes_;
