@@ -230,6 +230,8 @@ Settings read_settings_for_check(Model& model) {
   refuse_unknown_missiles_options();
   tell_what_is_recorded(model, settings);
   method.groups = method.schedule.groups(model, settings.schedule_weight);
+  settings.defaults.taken_back = settings.takes_back();
+  for (SubsystemSettings& each : settings.subsystems) each.taken_back = settings.takes_back();
   return settings;
 }
 

@@ -175,6 +175,11 @@ struct Settings {
   bool view = false;
   SubsystemSettings defaults;
   SettingsList subsystems;
+
+  /// Whether macro-steps are repeated, by the method or by the step control, whatever happens.
+  bool takes_back() const {
+    return method.rolls_back() || method.solve.repeats || adapt == Adapt::predictor;
+  }
 };
 
 /// Reads and checks all options for this model; withheld capabilities are taken out of the model's

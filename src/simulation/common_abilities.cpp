@@ -13,8 +13,7 @@ CommonAbilities::CommonAbilities(const Settings& settings, const RankNetwork& su
       })) {}
 
 bool CommonAbilities::can_roll_back(bool events) const {
-  const bool wanted =
-      settings_.adapt == Adapt::predictor || settings_.method.solve.repeats || events;
+  const bool wanted = settings_.takes_back() || events;
   return settings_.method.rolls_back() ||
          (wanted && everyone([](const auto& d) { return d.capabilities.rollback; }));
 }

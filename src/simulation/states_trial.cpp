@@ -15,8 +15,7 @@ namespace {
 /// Macro-steps are repeated by the method, by the step control, or to end at events.
 bool relies_on_states(const Settings& settings, const Model& model) {
   const auto has_events = [](const auto& entry) { return entry.description.events; };
-  return settings.method.rolls_back() || settings.method.solve.repeats ||
-         settings.adapt != Adapt::none ||
+  return settings.takes_back() || settings.adapt != Adapt::none ||
          std::any_of(model.subsystems.begin(), model.subsystems.end(), has_events);
 }
 

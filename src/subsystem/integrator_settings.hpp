@@ -40,6 +40,7 @@ struct SubsystemSettings {
   bool state_derivatives = true;  ///< false withholds the capability
   /// Multistep integrators may continue across communication points where inputs are C1.
   bool continuation = true;
+  bool taken_back = false;       ///< macro-steps may be, whatever happens in them
   bool open_end = false;         ///< the run may go on beyond its stop time, which no FMU is told
   std::vector<char> recorded{};  ///< which outputs are; empty: all
   SlowSteps slow{};

@@ -18,7 +18,8 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
     : Subsystem(setup->description),
       fmu_(std::move(setup), settings),
       slopes_(fmu_, capabilities_of(fmu_.setup(), fmu_.use()).linearization),
-      lines_(description_.inputs.size()) {
+      lines_(description_.inputs.size()),
+      taken_back_(settings.taken_back) {
   for (const FmiVariable* output : fmu_.setup().output_variables) {
     continuous_.insert(continuous_.end(), output->size,
                        kind_of(*output) == SignalKind::continuous ? 1 : 0);
@@ -53,13 +54,14 @@ Outcome CoSimulation::outcome_unless_over(bool good) {
 void CoSimulation::start(const MacroStep& first, double stop) {
   h_ = first.size();
   fmu_.start(first.begin, stop);
+  description_.events = knows_events();
   saved_.point = fmu_.now();
 }
 
 Outcome CoSimulation::end_initialization(std::span<const Sample> inputs) {
   if (!initializing()) return Outcome::ok;
   const bool good = fmu_.end_initialization(inputs);
-  description_.events = tells_events(fmu_.use());
+  description_.events = knows_events();
   return outcome(good);
 }
 
@@ -127,6 +129,7 @@ bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step
       wanted == Wanted::values_and_derivatives && slopes_.source() == SlopeSource::differences;
   slopes_.samples().begin();
   const auto under_way = fmu_.begin(step.end);
+  seeks_ = finds_jumps() && fmu_.may_go_back() && fmu_.now().t == saved_.point.t;
   if (!fmu_.set_due_parameters() || !fmu_.feed_held(inputs)) return false;
   do {
     pieces_.cut(step, constant, by_differences, settings());
@@ -138,9 +141,10 @@ bool CoSimulation::run(std::span<const Polynomial> inputs, const MacroStep& step
 }
 
 bool CoSimulation::run_pieces(std::span<const Polynomial> inputs, double begin) {
-  for (const StepPiece& piece : pieces_.all()) {
-    if (!run_piece(inputs, begin, piece)) return false;
+  for (std::size_t k = 0; k < pieces_.all().size(); ++k) {
+    if (!run_piece(inputs, begin, pieces_.all()[k])) return false;
     if (pieces_.outdated()) break;
+    if (seeks_ && !look_for_jump(k, inputs, begin)) return false;
   }
   return true;
 }
@@ -182,7 +186,7 @@ Outcome CoSimulation::happen(EventPass pass, std::span<const Sample> inputs, dou
   changed = false;
   if (pass == EventPass::settle) return Outcome::ok;
   const std::size_t before = what.size();
-  const bool good = fmu_.happen(inputs, what);
+  const bool good = fmu_.use().event_mode ? fmu_.happen(inputs, what) : pass_jump(inputs, what);
   changed = what.size() > before;
   return outcome_unless_over(good);
 }
@@ -212,7 +216,7 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
   const bool event_mode = fmu_.use().event_mode;
   fmu_.use() = own;
   fmu_.use().event_mode = event_mode;
-  description_.events = tells_events(fmu_.use());
+  description_.events = knows_events();
   saved_.point = fmu_.now();
   return true;
 }
@@ -221,8 +225,8 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
 bool CoSimulation::io(Archive& archive) {
   if (!told(fmu_.pass_state(archive))) return false;
   CONCORD_MEMBERS(archive, fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_,
-                  slopes_, counters_);
-  description_.events = tells_events(fmu_.use());
+                  finds_, slopes_, counters_);
+  description_.events = knows_events();
   saved_.point = fmu_.now();
   return true;
 }

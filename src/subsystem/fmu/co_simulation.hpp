@@ -39,7 +39,7 @@ class CoSimulation final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 3; }
+  int memory_version() const override { return 4; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
@@ -54,6 +54,13 @@ class CoSimulation final : public Subsystem {
   bool run_pieces(std::span<const Polynomial> inputs, double begin);
   bool run_piece(std::span<const Polynomial> inputs, double begin, const StepPiece& piece);
   bool sample(int number);
+  bool finds_jumps() const;
+  bool knows_events() const { return tells_events(fmu_.use()) || finds_jumps(); }
+  bool has_jumped() const;
+  bool look_for_jump(std::size_t piece, std::span<const Polynomial> inputs, double begin);
+  bool enclose_jump(const StepPiece& piece, std::span<const Polynomial> inputs, double begin,
+                    double& behind);
+  bool pass_jump(std::span<const Sample> inputs, std::vector<Happening>& what);
   PieceSettings settings() const;
   template <class Work>
   bool on_trial(const Work& work);
@@ -81,6 +88,9 @@ class CoSimulation final : public Subsystem {
   std::vector<double> before_, answers_;  ///< outputs
   std::vector<double> fed_;               ///< inputs when stairs were looked for last
   std::vector<char> continuous_;          ///< outputs
+  bool taken_back_;                       ///< macro-steps may be, whatever happens in them
+  bool seeks_ = false;                    ///< untold jumps, in the macro-step under way
+  bool finds_ = true;                     ///< none has refused to be enclosed
 };
 
 }  // namespace concord

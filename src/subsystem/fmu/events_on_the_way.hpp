@@ -31,6 +31,7 @@ class EventsOnTheWay {
 
   /// What is no time between instants, s.
   void note_slack(double slack) { slack_ = slack; }
+  double slack() const { return slack_; }
 
   /// The FMU wants event mode at t, because of something at `event`: whether that waits, where
   /// `told` who accepts macro-steps is told of events.

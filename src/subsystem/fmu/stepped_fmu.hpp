@@ -25,9 +25,11 @@ struct FmuPoint {
   bool derivatives_set = false;  ///< of inputs, to something else than 0
   bool parameters_due = false;   ///< to be set before the next step
   bool event_due = false;        ///< the FMU wants event mode here
+  double jump_end = 0.0;         ///< where it has none: behind the jump that is due
 
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, event_due);
+    CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, event_due,
+                    jump_end);
   }
 };
 
@@ -98,6 +100,11 @@ class SteppedFmu {
   /// At a communication point, as Subsystem::happen.
   void note_slack(double slack) { events_.note_slack(slack); }
   bool happen(std::span<const Sample> inputs, std::vector<Happening>& what);
+  /// Outputs jump on the way from the present point to `end`, untold: whether the step waits here
+  /// until the macro-step is accepted.
+  bool meet_jump(double end);
+  /// At a communication point: whether one has waited here; else what was not waited for.
+  bool take_jump(std::vector<Happening>& what);
   bool set_parameter(std::size_t parameter, double value);
   double parameter(std::size_t parameter) const { return parameters_.value(parameter); }
 

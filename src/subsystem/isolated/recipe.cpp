@@ -66,7 +66,7 @@ void pass(Archive& archive, PythonDescription& python) {
 void pass(Archive& archive, SubsystemSettings& settings) {
   CONCORD_MEMBERS(archive, settings.integrator, settings.tolerance, settings.rollback,
                   settings.linearization, settings.state_derivatives, settings.continuation,
-                  settings.open_end, settings.recorded);
+                  settings.taken_back, settings.open_end, settings.recorded);
 }
 
 }  // namespace
