@@ -38,7 +38,7 @@ void CoSimulation::note_use(std::span<const char> fed, std::span<const char> loo
 }
 
 PieceSettings CoSimulation::settings() const {
-  return piece_settings(fmu_.use(), !description_.feedthrough.empty());
+  return piece_settings(fmu_.use(), finds_jumps() || !description_.feedthrough.empty());
 }
 
 bool CoSimulation::told(bool good) {

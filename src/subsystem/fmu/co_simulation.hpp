@@ -58,6 +58,7 @@ class CoSimulation final : public Subsystem {
   bool knows_events() const { return tells_events(fmu_.use()) || finds_jumps(); }
   bool has_jumped() const;
   bool look_for_jump(std::size_t piece, std::span<const Polynomial> inputs, double begin);
+  bool go_again(std::size_t piece, std::span<const Polynomial> inputs, double begin);
   bool enclose_jump(const StepPiece& piece, std::span<const Polynomial> inputs, double begin,
                     double& behind);
   bool pass_jump(std::span<const Sample> inputs, std::vector<Happening>& what);

@@ -23,7 +23,8 @@ bool CoSimulation::has_jumped() const {
 }
 
 /// In the piece that has just been made: where there is a jump the FMU waits before it, at the end
-/// of the macro-step, or goes on over it.
+/// of the macro-step, or goes on over it. What was due as soon as the piece began may have been so
+/// in the one before, which has held its inputs at their middle.
 bool CoSimulation::look_for_jump(std::size_t piece, std::span<const Polynomial> inputs,
                                  double begin) {
   if (!fmu_.read_outputs()) return false;
@@ -31,37 +32,51 @@ bool CoSimulation::look_for_jump(std::size_t piece, std::span<const Polynomial> 
   seeks_ = false;
   StepPiece rest = pieces_.all()[piece];
   double behind = rest.end;
-  slopes_.samples().begin();
-  if (!fmu_.restore(saved_)) return false;
-  for (std::size_t k = 0; k < piece; ++k)
-    if (!run_piece(inputs, begin, pieces_.all()[k])) return false;
-  if (!fmu_.save(trial_)) return false;
-  if (!enclose_jump(rest, inputs, begin, behind)) {
+  bool enclosed = false, earlier = false;
+  for (std::size_t back = 0; back < 2 && back <= piece && (back == 0 || earlier); ++back) {
+    const StepPiece& within = pieces_.all()[piece - back];
+    if (!go_again(piece - back, inputs, begin)) return false;
+    enclosed = enclose_jump(within, inputs, begin, behind);
+    if (!enclosed) break;
+    earlier = within.hold_at && trial_.point.t == within.begin;
+  }
+  if (!enclosed) {
     fmu_.tell(fmu_.failure() + "; instants at which its outputs jump are not looked for");
     fmu_.forget_end();
     finds_ = false;
     description_.events = knows_events();
   }
   if (!fmu_.restore(trial_)) return false;
-  if (finds_ && fmu_.meet_jump(behind)) return !rest.sample || sample(*rest.sample);
+  if (enclosed && fmu_.meet_jump(behind)) return !rest.sample || sample(*rest.sample);
   rest.begin = fmu_.now().t;
   return run_piece(inputs, begin, rest);
 }
 
-/// The saved trial, at the begin of the piece, moves on to before the jump. False where the FMU
-/// refuses steps that are short enough.
+/// To the begin of a piece of the macro-step, which is kept.
+bool CoSimulation::go_again(std::size_t piece, std::span<const Polynomial> inputs, double begin) {
+  slopes_.samples().begin();
+  if (!fmu_.restore(saved_)) return false;
+  for (std::size_t k = 0; k < piece; ++k)
+    if (!run_piece(inputs, begin, pieces_.all()[k])) return false;
+  return fmu_.save(trial_);
+}
+
+/// What was kept, at the begin of the piece, moves on to before the jump. Where inputs are held
+/// they are those of the end of each step, so that it has jumped if these make it. False where the
+/// FMU refuses steps that are short enough.
 bool CoSimulation::enclose_jump(const StepPiece& piece, std::span<const Polynomial> inputs,
                                 double begin, double& behind) {
-  constexpr double share = 1e-10, rounding = 64.0 * std::numeric_limits<double>::epsilon();
-  constexpr double at_end = 3.0;
-  const double resolution = std::max(
-      {fmu_.events().slack(), share * (piece.end - begin), rounding * std::abs(piece.end)});
+  constexpr double share = 3e-10, rounding = 256.0 * std::numeric_limits<double>::epsilon();
+  const double end = pieces_.all().back().end;
+  const double resolution =
+      std::max({2.0 * fmu_.events().slack(), share * (end - begin), rounding * std::abs(end)});
   double before = piece.begin;
   behind = piece.end;
-  double probe = std::max(behind - at_end * resolution, 0.5 * (before + behind));
-  while (behind - before > at_end * resolution) {
-    if (!run_piece(inputs, begin, {before, probe, piece.hold_at, {}}) || !fmu_.read_outputs())
-      return false;
+  double probe = std::max(behind - resolution, 0.5 * (before + behind));
+  while (behind - before > resolution) {
+    StepPiece part{before, probe, {}, {}};
+    if (piece.hold_at) part.hold_at = probe - begin;
+    if (!run_piece(inputs, begin, part) || !fmu_.read_outputs()) return false;
     if (has_jumped()) {
       behind = probe;
       if (!fmu_.restore(trial_)) return false;
@@ -71,6 +86,7 @@ bool CoSimulation::enclose_jump(const StepPiece& piece, std::span<const Polynomi
     }
     probe = 0.5 * (before + behind);
   }
+  if (end - behind <= resolution) behind = end;
   return true;
 }
 
