@@ -13,15 +13,16 @@ namespace concord {
 namespace {
 
 /// How far the second run's outputs are from those that were passed. A difference counts that is
-/// there at two neighbouring points: something that happens a macro-step earlier is elsewhere at
-/// one of them, whatever the error. Of signals that jump the instants are off, and what counts is
-/// the mean: at some points they are as far off as they ever are. What holds leave inside a
-/// macro-step, rows there show, if there are any.
+/// there at two neighbouring points, which are no instant: something that happens a macro-step
+/// earlier is elsewhere at one of them, whatever the error. Of signals that jump the instants are
+/// off, and what counts is the mean: at some points they are as far off as they ever are. What
+/// holds leave inside a macro-step, rows there show, if there are any.
 class Differences : public StepObserver {
  public:
   Differences(const PassedOutputs& passed, const CommunicationPoint& start)
       : passed_(passed),
         time_(start.time),
+        compared_(start.time),
         begin_(start.outputs),
         signals_(begin_.size()),
         at_ends_(begin_.size()),
@@ -80,7 +81,11 @@ class Differences : public StepObserver {
     double last = std::numeric_limits<double>::infinity(), largest = 0.0, sum = 0.0;
     std::size_t points = 0;
 
-    void see(double difference) {
+    void see(double difference, bool at_once = false) {
+      if (at_once) {
+        last = std::min(last, difference);
+        return;
+      }
       const double lasting = std::min(difference, std::exchange(last, difference));
       largest = std::max(largest, lasting);
       sum += lasting;
@@ -93,10 +98,17 @@ class Differences : public StepObserver {
 
   /// What lies between communication points where events have moved them is on a line.
   void compare(const std::vector<Sample>& begin, const std::vector<Sample>& end, double part) {
+    constexpr double of_longest = 1e-6;
     const auto passed = passed_.ends().at(next_);
+    const double time = passed_.ends().times()[next_], distance = time - compared_;
+    const bool at_once = distance <= of_longest * longest_;
+    if (!at_once) {
+      longest_ = std::max(longest_, distance);
+      compared_ = time;
+    }
     for (std::size_t o = 0; o < at_ends_.size(); ++o) {
       const double value = begin[o].value + part * (end[o].value - begin[o].value);
-      at_ends_[o].see(std::abs(value - passed[o]));
+      at_ends_[o].see(std::abs(value - passed[o]), at_once);
     }
   }
 
@@ -108,6 +120,7 @@ class Differences : public StepObserver {
   const PassedOutputs& passed_;
   std::size_t next_ = 0, next_row_ = 0;
   double time_;
+  double compared_, longest_ = 0.0;  ///< the last end that was, and the longest time between two
   std::vector<Sample> begin_;
   std::vector<Signal> signals_;
   std::vector<Differing> at_ends_, at_rows_;

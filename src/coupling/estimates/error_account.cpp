@@ -8,6 +8,8 @@
 #include "coupling/estimates/error_propagation.hpp"
 #include "coupling/estimation/estimators.hpp"
 #include "signal/smallest_size.hpp"
+#include "subsystem/code_of_others.hpp"
+#include "subsystem/grazes.hpp"
 #include "support/agreement.hpp"
 #include "support/work_clock.hpp"
 
@@ -15,6 +17,18 @@ namespace concord {
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Whether its events depend on what others feed it in a way that it tells nobody.
+bool has_secret_events(const RankNetwork& subsystems, std::size_t k) {
+  const auto& description = subsystems.own(k).description();
+  const auto& connected = subsystems.connected_inputs();
+  const auto fed = std::ranges::lower_bound(connected, subsystems.inputs_of(k).first);
+  return is_code_of_others(description) &&
+         dynamic_cast<const TellsGrazes*>(&subsystems.own(k)) == nullptr &&
+         std::ranges::any_of(description.outputs,
+                             [](const auto& y) { return y.kind == SignalKind::held; }) &&
+         fed != connected.end() && *fed < subsystems.inputs_of(k).last;
+}
 
 std::optional<std::string> why_not(const Method& method, const RankNetwork& subsystems) {
   if (method.solve.estimates_no_error != nullptr) {
@@ -34,6 +48,11 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
       lacking = "subsystem '" + description.name +
                 "' gives no linearisation, without which errors of macro-steps do not add up; "
                 "compare with a run at half the -cosim_step";
+    }
+    if (!lacking && has_secret_events(subsystems, k)) {
+      lacking = "subsystem '" + description.name +
+                "' does not tell what its events depend on, without which errors of their instants "
+                "are not known; compare with a run at half the -cosim_step";
     }
   }
   return agree_on_text(subsystems.comm(), lacking);

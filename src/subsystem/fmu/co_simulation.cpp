@@ -19,6 +19,7 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
       fmu_(std::move(setup), settings),
       slopes_(fmu_, capabilities_of(fmu_.setup(), fmu_.use()).linearization),
       lines_(description_.inputs.size()),
+      last_lines_(lines_.size()),
       taken_back_(settings.taken_back) {
   for (const FmiVariable* output : fmu_.setup().output_variables) {
     continuous_.insert(continuous_.end(), output->size,
@@ -146,6 +147,10 @@ bool CoSimulation::run_pieces(std::span<const Polynomial> inputs, double begin) 
     if (pieces_.outdated()) break;
     if (seeks_ && !look_for_jump(k, inputs, begin)) return false;
   }
+  if (seeks_ && std::abs(fmu_.now().t - awaited_) <= resolution(begin)) fmu_.meet_jump(awaited_);
+  const double h = pieces_.all().back().end - begin;
+  for (std::size_t i = 0; fmu_.now().event_due && i < inputs.size(); ++i)
+    last_lines_[i].c = {inputs[i](h), inputs[i].derivative(h)};
   return true;
 }
 
@@ -186,7 +191,7 @@ Outcome CoSimulation::happen(EventPass pass, std::span<const Sample> inputs, dou
   changed = false;
   if (pass == EventPass::settle) return Outcome::ok;
   const std::size_t before = what.size();
-  const bool good = fmu_.use().event_mode ? fmu_.happen(inputs, what) : pass_jump(inputs, what);
+  const bool good = fmu_.use().event_mode ? fmu_.happen(inputs, what) : pass_jump(what);
   changed = what.size() > before;
   return outcome_unless_over(good);
 }
@@ -196,6 +201,7 @@ Outcome CoSimulation::set_parameter(std::size_t parameter, double value) {
 }
 
 void CoSimulation::save() {
+  awaited_ = never;
   fmu_.may_go_back(true);
   usable_ = usable_ && fmu_.save(saved_);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +44,8 @@ class CoSimulation final : public Subsystem {
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
   bool told(bool good);
   Outcome outcome(bool good) { return told(good) ? Outcome::ok : Outcome::failed; }
   Outcome outcome_unless_over(bool good);
@@ -61,7 +64,8 @@ class CoSimulation final : public Subsystem {
   bool go_again(std::size_t piece, std::span<const Polynomial> inputs, double begin);
   bool enclose_jump(const StepPiece& piece, std::span<const Polynomial> inputs, double begin,
                     double& behind);
-  bool pass_jump(std::span<const Sample> inputs, std::vector<Happening>& what);
+  double resolution(double begin) const;
+  bool pass_jump(std::vector<Happening>& what);
   PieceSettings settings() const;
   template <class Work>
   bool on_trial(const Work& work);
@@ -85,13 +89,14 @@ class CoSimulation final : public Subsystem {
   StairWatch stairs_;
   bool looked_ahead_ = false;
   bool told_late_ = false;
-  std::vector<Polynomial> lines_;
-  std::vector<double> before_, answers_;  ///< outputs
-  std::vector<double> fed_;               ///< inputs when stairs were looked for last
-  std::vector<char> continuous_;          ///< outputs
-  bool taken_back_;                       ///< macro-steps may be, whatever happens in them
-  bool seeks_ = false;                    ///< untold jumps, in the macro-step under way
-  bool finds_ = true;                     ///< none has refused to be enclosed
+  std::vector<Polynomial> lines_, last_lines_;  ///< inputs; those at the end of the macro-step
+  std::vector<double> before_, answers_;        ///< outputs
+  std::vector<double> fed_;                     ///< inputs when stairs were looked for last
+  std::vector<char> continuous_;                ///< outputs
+  bool taken_back_;                             ///< macro-steps may be, whatever happens in them
+  bool seeks_ = false;                          ///< untold jumps, in the macro-step under way
+  bool finds_ = true;                           ///< none has refused to be enclosed
+  double awaited_ = never;                      ///< one that a trial of this macro-step has come to
 };
 
 }  // namespace concord

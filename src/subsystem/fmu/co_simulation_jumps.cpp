@@ -47,9 +47,17 @@ bool CoSimulation::look_for_jump(std::size_t piece, std::span<const Polynomial> 
     description_.events = knows_events();
   }
   if (!fmu_.restore(trial_)) return false;
+  awaited_ = behind;
   if (enclosed && fmu_.meet_jump(behind)) return !rest.sample || sample(*rest.sample);
   rest.begin = fmu_.now().t;
   return run_piece(inputs, begin, rest);
+}
+
+/// To what instants in the macro-step under way are enclosed, s.
+double CoSimulation::resolution(double begin) const {
+  constexpr double share = 3e-10, rounding = 256.0 * std::numeric_limits<double>::epsilon();
+  const double end = pieces_.all().back().end;
+  return std::max({2.0 * fmu_.events().slack(), share * (end - begin), rounding * std::abs(end)});
 }
 
 /// To the begin of a piece of the macro-step, which is kept.
@@ -66,14 +74,11 @@ bool CoSimulation::go_again(std::size_t piece, std::span<const Polynomial> input
 /// FMU refuses steps that are short enough.
 bool CoSimulation::enclose_jump(const StepPiece& piece, std::span<const Polynomial> inputs,
                                 double begin, double& behind) {
-  constexpr double share = 3e-10, rounding = 256.0 * std::numeric_limits<double>::epsilon();
-  const double end = pieces_.all().back().end;
-  const double resolution =
-      std::max({2.0 * fmu_.events().slack(), share * (end - begin), rounding * std::abs(end)});
+  const double end = pieces_.all().back().end, close = resolution(begin);
   double before = piece.begin;
   behind = piece.end;
-  double probe = std::max(behind - resolution, 0.5 * (before + behind));
-  while (behind - before > resolution) {
+  double probe = std::max(behind - close, 0.5 * (before + behind));
+  while (behind - before > close) {
     StepPiece part{before, probe, {}, {}};
     if (piece.hold_at) part.hold_at = probe - begin;
     if (!run_piece(inputs, begin, part) || !fmu_.read_outputs()) return false;
@@ -86,18 +91,26 @@ bool CoSimulation::enclose_jump(const StepPiece& piece, std::span<const Polynomi
     }
     probe = 0.5 * (before + behind);
   }
-  if (end - behind <= resolution) behind = end;
+  if (end - behind <= close) behind = end;
   return true;
 }
 
-/// At a communication point: over the jump that has waited there.
-bool CoSimulation::pass_jump(std::span<const Sample> inputs, std::vector<Happening>& what) {
-  if (!fmu_.take_jump(what)) return true;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    lines_[i].c = {inputs[i].value, inputs[i].derivative, 0.0, 0.0};
-  const double begin = fmu_.now().t;
-  return run_piece(lines_, begin, {begin, fmu_.now().jump_end, {}, {}}) && fmu_.read_outputs() &&
-         fmu_.read_states();
+/// At a communication point: over the jump that has waited there. What others leave in inputs may
+/// delay it a little.
+bool CoSimulation::pass_jump(std::vector<Happening>& what) {
+  constexpr double little = 1e-6;
+  const auto tell = [&] { what.push_back({0, "jump of outputs"}); };
+  if (fmu_.take_passed_jump()) tell();
+  if (!fmu_.take_jump()) return true;
+  const FmuPoint& now = fmu_.now();
+  const double begin = now.t, last = begin + little * h_;
+  if (!fmu_.save(trial_)) return false;
+  double next = std::max(now.jump_end, begin + resolution(begin - h_));
+  for (; !has_jumped() && next <= std::max(last, now.jump_end); next += next - begin)
+    if (!run_piece(last_lines_, begin, {now.t, next, {}, {}}) || !fmu_.read_outputs()) return false;
+  if (!has_jumped()) return fmu_.restore(trial_);
+  tell();
+  return fmu_.read_states();
 }
 
 }  // namespace concord

@@ -103,8 +103,9 @@ class SteppedFmu {
   /// Outputs jump on the way from the present point to `end`, untold: whether the step waits here
   /// until the macro-step is accepted.
   bool meet_jump(double end);
-  /// At a communication point: whether one has waited here; else what was not waited for.
-  bool take_jump(std::vector<Happening>& what);
+  /// At a communication point, once: whether one has waited here, and whether one has not.
+  bool take_jump() { return std::exchange(now_.event_due, false); }
+  bool take_passed_jump() { return events_.take_handled(); }
   bool set_parameter(std::size_t parameter, double value);
   double parameter(std::size_t parameter) const { return parameters_.value(parameter); }
 

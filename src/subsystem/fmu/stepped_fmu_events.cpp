@@ -40,12 +40,6 @@ bool SteppedFmu::meet_jump(double end) {
   return now_.event_due;
 }
 
-bool SteppedFmu::take_jump(std::vector<Happening>& what) {
-  const bool due = std::exchange(now_.event_due, false), handled = events_.take_handled();
-  if (due || handled) what.push_back({0, "jump of outputs"});
-  return due;
-}
-
 bool SteppedFmu::handle_event() {
   EventOutcome outcome;
   if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u) ||
