@@ -98,14 +98,10 @@ class Differences : public StepObserver {
 
   /// What lies between communication points where events have moved them is on a line.
   void compare(const std::vector<Sample>& begin, const std::vector<Sample>& end, double part) {
-    constexpr double of_longest = 1e-6;
     const auto passed = passed_.ends().at(next_);
-    const double time = passed_.ends().times()[next_], distance = time - compared_;
-    const bool at_once = distance <= of_longest * longest_;
-    if (!at_once) {
-      longest_ = std::max(longest_, distance);
-      compared_ = time;
-    }
+    const double time = passed_.ends().times()[next_];
+    const bool at_once = time - compared_ <= passed_.ends().instant();
+    if (!at_once) compared_ = time;
     for (std::size_t o = 0; o < at_ends_.size(); ++o) {
       const double value = begin[o].value + part * (end[o].value - begin[o].value);
       at_ends_[o].see(std::abs(value - passed[o]), at_once);
@@ -120,18 +116,19 @@ class Differences : public StepObserver {
   const PassedOutputs& passed_;
   std::size_t next_ = 0, next_row_ = 0;
   double time_;
-  double compared_, longest_ = 0.0;  ///< the last end that was, and the longest time between two
+  double compared_;  ///< the last end that was
   std::vector<Sample> begin_;
   std::vector<Signal> signals_;
   std::vector<Differing> at_ends_, at_rows_;
 };
 
-/// Of macro-steps that a control has chosen.
+/// Of macro-steps that a control has chosen, but for those within an instant.
 void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
                     const std::function<bool(double)>& go_on) {
   const auto parts = static_cast<double>(2 * passed.ends().every());
   for (const double end : passed.ends().times()) {
     const double begin = simulation.time();
+    if (end - begin <= passed.ends().instant()) continue;
     for (double part = 1.0; part <= parts; ++part) {
       const double goal = part < parts ? begin + (end - begin) * part / parts : end;
       simulation.stop_over(goal);
@@ -153,6 +150,7 @@ void PassedOutputs::step_accepted(const StepReport& report) {
 
 void PassedOutputs::Series::add(double time, std::span<const Sample> outputs) {
   constexpr std::size_t most = 4'000'000;
+  longest_ = std::max(longest_, time - std::exchange(last_, time));
   if (++added_ % every_ != 0) return;
   times_.push_back(time);
   for (const Sample& output : outputs) values_.push_back(output.value);

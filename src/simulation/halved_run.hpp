@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,11 @@ class PassedOutputs : public StepObserver {
     void add(double time, std::span<const Sample> outputs);
 
     std::int64_t every() const { return every_; }
+    /// What is no time between two of them.
+    double instant() const {
+      constexpr double of_longest = 1e-6;
+      return of_longest * longest_;
+    }
     std::span<const double> times() const { return times_; }
     std::span<const double> at(std::size_t point) const {
       const std::size_t width = values_.size() / times_.size();
@@ -29,6 +35,7 @@ class PassedOutputs : public StepObserver {
     void keep_half();
 
     std::int64_t every_ = 1, added_ = 0;
+    double last_ = std::numeric_limits<double>::infinity(), longest_ = 0.0;  ///< time between two
     std::vector<double> times_, values_;
   };
 
