@@ -72,6 +72,7 @@ Outcome CoSimulation::advance(const MacroStep& step, std::span<const Polynomial>
   ++counters_.advances;
   const bool good = go(step, inputs, wanted);
   h_ = step.size();
+  longest_ = std::max(longest_, h_);
   const std::vector<double>& y = fmu_.now().y;
   for (std::size_t i = 0; good && i < y.size(); ++i)
     outputs[i] = {y[i], wanted == Wanted::values ? 0.0 : slopes_.values()[i]};
@@ -231,7 +232,7 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
 bool CoSimulation::io(Archive& archive) {
   if (!told(fmu_.pass_state(archive))) return false;
   CONCORD_MEMBERS(archive, fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_,
-                  finds_, slopes_, counters_);
+                  finds_, longest_, slopes_, counters_);
   description_.events = knows_events();
   saved_.point = fmu_.now();
   return true;

@@ -83,6 +83,7 @@ class CoSimulation final : public Subsystem {
   SavedFmu saved_, trial_;  ///< freed before the FMU
   bool usable_ = true;      ///< until save or restore fails, which advance then reports
   double h_ = 0.0;          ///< of the last macro-step
+  double longest_ = 0.0;    ///< so far
   double only_size_ = 0.0;  ///< of FMUs that take one step size
   MacroStepPieces pieces_;
   MoveWatch moves_;

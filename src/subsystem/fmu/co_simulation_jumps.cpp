@@ -103,7 +103,7 @@ bool CoSimulation::pass_jump(std::vector<Happening>& what) {
   if (fmu_.take_passed_jump()) tell();
   if (!fmu_.take_jump()) return true;
   const FmuPoint& now = fmu_.now();
-  const double begin = now.t, last = begin + little * h_;
+  const double begin = now.t, last = begin + little * longest_;
   if (!fmu_.save(trial_)) return false;
   double next = std::max(now.jump_end, begin + resolution(begin - h_));
   for (; !has_jumped() && next <= std::max(last, now.jump_end); next += next - begin)
