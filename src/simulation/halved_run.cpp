@@ -122,15 +122,19 @@ class Differences : public StepObserver {
   std::vector<Differing> at_ends_, at_rows_;
 };
 
-/// Of macro-steps that a control has chosen, but for those within an instant.
+/// Of macro-steps that a control has chosen, but for those within an instant. Events are where they
+/// are in this run, which may be just behind.
 void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
                     const std::function<bool(double)>& go_on) {
-  const auto parts = static_cast<double>(2 * passed.ends().every());
-  for (const double end : passed.ends().times()) {
-    const double begin = simulation.time();
-    if (end - begin <= passed.ends().instant()) continue;
-    for (double part = 1.0; part <= parts; ++part) {
+  const PassedOutputs::Series& ends = passed.ends();
+  const auto parts = static_cast<double>(2 * ends.every());
+  double begin = simulation.time();
+  for (std::size_t i = 0; i < ends.times().size(); ++i) {
+    const double end = ends.times()[i];
+    if (end - begin <= ends.instant()) continue;
+    for (double part = 1.0; part < parts + (ends.is_event(i) ? 0.0 : 1.0); ++part) {
       const double goal = part < parts ? begin + (end - begin) * part / parts : end;
+      if (goal <= simulation.time()) continue;
       simulation.stop_over(goal);
       while (simulation.time() < goal && !simulation.finished()) {
         if (!go_on(simulation.advance())) {
@@ -138,6 +142,7 @@ void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
         }
       }
     }
+    begin = end;
   }
 }
 
@@ -145,14 +150,15 @@ void pass_by_halves(SimulationCore& simulation, const PassedOutputs& passed,
 
 void PassedOutputs::step_accepted(const StepReport& report) {
   for (const PassedPoint& row : report.inside) rows_.add(row.time, row.outputs);
-  ends_.add(report.step.end, report.point->outputs);
+  ends_.add(report.step.end, report.point->outputs, report.left != nullptr);
 }
 
-void PassedOutputs::Series::add(double time, std::span<const Sample> outputs) {
+void PassedOutputs::Series::add(double time, std::span<const Sample> outputs, bool event) {
   constexpr std::size_t most = 4'000'000;
   longest_ = std::max(longest_, time - std::exchange(last_, time));
   if (++added_ % every_ != 0) return;
   times_.push_back(time);
+  events_.push_back(event ? 1 : 0);
   for (const Sample& output : outputs) values_.push_back(output.value);
   if (std::max(times_.size(), values_.size()) > most) keep_half();
 }
@@ -162,10 +168,12 @@ void PassedOutputs::Series::keep_half() {
   const std::size_t width = values_.size() / times_.size(), half = times_.size() / 2;
   for (std::size_t i = 0; i < half; ++i) {
     times_[i] = times_[2 * i + 1];
+    events_[i] = events_[2 * i + 1];
     std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>((2 * i + 1) * width), width,
                 values_.begin() + static_cast<std::ptrdiff_t>(i * width));
   }
   times_.resize(half);
+  events_.resize(half);
   values_.resize(half * width);
   every_ *= 2;
 }

@@ -17,7 +17,8 @@ class PassedOutputs : public StepObserver {
   /// them.
   class Series {
    public:
-    void add(double time, std::span<const Sample> outputs);
+    /// `event`: something happens there.
+    void add(double time, std::span<const Sample> outputs, bool event = false);
 
     std::int64_t every() const { return every_; }
     /// What is no time between two of them.
@@ -26,6 +27,7 @@ class PassedOutputs : public StepObserver {
       return of_longest * longest_;
     }
     std::span<const double> times() const { return times_; }
+    bool is_event(std::size_t point) const { return events_[point] != 0; }
     std::span<const double> at(std::size_t point) const {
       const std::size_t width = values_.size() / times_.size();
       return std::span(values_).subspan(point * width, width);
@@ -37,6 +39,7 @@ class PassedOutputs : public StepObserver {
     std::int64_t every_ = 1, added_ = 0;
     double last_ = std::numeric_limits<double>::infinity(), longest_ = 0.0;  ///< time between two
     std::vector<double> times_, values_;
+    std::vector<char> events_;
   };
 
   void step_accepted(const StepReport& report) override;

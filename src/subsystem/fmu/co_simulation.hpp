@@ -76,7 +76,7 @@ class CoSimulation final : public Subsystem {
   void take_internal_step(double size);
   bool start_slopes();
   bool answer_anew(std::span<const std::size_t> outdated, bool slopes);
-  bool try_forward(double& distance);
+  bool try_forward(double& distance, bool linear = false);
 
   SteppedFmu fmu_;
   FmuSlopes slopes_;

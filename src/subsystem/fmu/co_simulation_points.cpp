@@ -53,11 +53,11 @@ bool CoSimulation::answer_anew(std::span<const std::size_t> outdated, bool slope
   const bool linear = description_.capabilities.linearization;
   if (makes_trials(fmu_.use())) {
     double distance = 0.0;
-    if (!try_forward(distance)) return false;
+    if (!try_forward(distance, slopes && linear)) return false;
     for (const std::size_t i : outdated)
       answers_[i] = slopes_.samples().before(i).value_or(answers_[i]);
     if (slopes && !linear) slopes_.by_samples_ahead(answers_, distance);
-    return !slopes || !linear || slopes_.by_linearization(lines_, 0.0);
+    return true;
   }
   if (linear && !fmu_.now().parameters_due) {
     if (!slopes_.jacobians().follow(lines_, answers_)) return false;
@@ -81,22 +81,24 @@ bool CoSimulation::on_trial(const Work& work) {
 }
 
 /// Samples a few short steps ahead, one internal step where the FMU has these, with inputs
-/// u + u' tau, `distance` s apart; none beyond the stop.
-bool CoSimulation::try_forward(double& distance) {
+/// u + u' tau, `distance` s apart; none beyond the stop. `linear`: slopes by linearization behind
+/// the first of them, which what has happened has gone through; before it without one.
+bool CoSimulation::try_forward(double& distance, bool linear) {
   constexpr double before_stop = 0.999;
   const double begin = fmu_.now().t, internal = fmu_.use().internal_step;
   const int count = internal > 0.0 ? 1 : forward_samples;
   const double room = before_stop * (fmu_.stop_time() - begin) / static_cast<double>(count);
   const double size = distance = internal > 0.0 ? internal : std::min(1e-3 * h_, room);
   slopes_.samples().begin();
-  if (!(begin + size > begin) || size > room) return true;
+  if (!(begin + size > begin) || size > room)
+    return !linear || slopes_.by_linearization(lines_, 0.0);
   return on_trial([&] {
     bool going = fmu_.set_due_parameters() && fmu_.feed_held(lines_);
     for (int k = 0; going && k < count; ++k) {
       const double left = begin + k * size, right = begin + (k + 1) * size;
       for (const StepPiece& piece : pieces_to(left, right, begin, settings()))
         going = going && run_piece(lines_, begin, piece);
-      going = going && sample(k);
+      going = going && sample(k) && (!linear || k > 0 || slopes_.by_linearization(lines_, size));
     }
     return going;
   });
