@@ -28,6 +28,7 @@ struct Capabilities {
   bool state_outputs = false;       ///< f, y, y' where a prediction leads: for given t, x, u
   bool any_step = true;             ///< macro-steps of any size, not only that of the first one
   bool output_curvatures = false;   ///< y'' at communication points
+  bool holds_inputs = false;        ///< no capability: polynomials reach it as held pieces
 };
 
 /// How the equation of a constraint answers to its unknown: directly, or only through states

@@ -115,10 +115,12 @@ const char* Run::run_once_for() const {
              : nullptr;
 }
 
-/// Nothing in the run itself tells its error, which a second one could.
+/// Nothing in the run itself tells its error, or will where a black box jumps; a second one could.
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
-  const bool untold = simulation_.stepper().errors().missing() && !plan.replicated;
+  const bool untold =
+      (simulation_.stepper().errors().missing() || plan.network.has_black_boxes()) &&
+      !plan.replicated;
   if (!turn_.repeatable || !is_coupled(plan.model) || !untold) {
     return;
   }
@@ -265,6 +267,7 @@ int Run::conclude() {
 
 /// After the subsystems have ended: FMUs may exist only once.
 void Run::learn_by_halving(Conclusion& conclusion) {
+  if (!simulation_.stepper().errors().missing()) return;
   if (passed_ && simulation_.finished() && !asked_for_end_) {
     recorder_->flush();
     if (const auto errors = errors_by_second_run()) {

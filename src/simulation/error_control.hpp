@@ -28,6 +28,7 @@ class ErrorControl {
     return in_budget(account_.look_inside(step, point, trial, coupling));
   }
 
+  void meet_jump() { account_.meet_jump(); }
   void see_rows(std::span<const double> missed) { account_.see_rows(missed); }
 
   /// err of an attempt, whose tolerance is what is left of the run's.

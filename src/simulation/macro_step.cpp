@@ -430,6 +430,7 @@ void MacroStepper::commit(const MacroStep& step) {
   subsystems_.hold(point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, step.size());
   jumps_.count(subsystems_, point_, step.size());
+  if (jumps_.any()) errors_.meet_jump();
   if (report.coupling.error_order > 0) coupling_->judged(errors_.judged(report.coupling.error));
   coupling_->commit(point_);
   controller_->accept(report.coupling.error, report.coupling.error_order);

@@ -16,18 +16,25 @@
 namespace concord {
 namespace {
 
+constexpr const char* compare = "; compare with a run at half the -cosim_step";
+
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether its events depend on what others feed it in a way that it tells nobody.
-bool has_secret_events(const RankNetwork& subsystems, std::size_t k) {
+/// What errors of inputs that others feed bring about in a subsystem and nobody knows; empty where
+/// its linearisation tells.
+std::string secret_of(const RankNetwork& subsystems, std::size_t k) {
   const auto& description = subsystems.own(k).description();
   const auto& connected = subsystems.connected_inputs();
   const auto fed = std::ranges::lower_bound(connected, subsystems.inputs_of(k).first);
-  return is_code_of_others(description) &&
-         dynamic_cast<const TellsGrazes*>(&subsystems.own(k)) == nullptr &&
-         std::ranges::any_of(description.outputs,
-                             [](const auto& y) { return y.kind == SignalKind::held; }) &&
-         fed != connected.end() && *fed < subsystems.inputs_of(k).last;
+  if (fed == connected.end() || *fed >= subsystems.inputs_of(k).last) return "";
+  const auto held = [](const auto& output) { return output.kind == SignalKind::held; };
+  const bool tells = dynamic_cast<const TellsGrazes*>(&subsystems.own(k)) != nullptr;
+  if (is_code_of_others(description) && !tells && std::ranges::any_of(description.outputs, held))
+    return "does not tell what its events depend on, without which errors of their instants are "
+           "not known";
+  return description.capabilities.holds_inputs
+             ? "holds its inputs in micro-steps, and nobody knows what these leave"
+             : "";
 }
 
 std::optional<std::string> why_not(const Method& method, const RankNetwork& subsystems) {
@@ -46,13 +53,11 @@ std::optional<std::string> why_not(const Method& method, const RankNetwork& subs
     const auto& description = subsystems.own(k).description();
     if (!lacking && !description.capabilities.linearization) {
       lacking = "subsystem '" + description.name +
-                "' gives no linearisation, without which errors of macro-steps do not add up; "
-                "compare with a run at half the -cosim_step";
+                "' gives no linearisation, without which errors of macro-steps do not add up" +
+                compare;
     }
-    if (!lacking && has_secret_events(subsystems, k)) {
-      lacking = "subsystem '" + description.name +
-                "' does not tell what its events depend on, without which errors of their instants "
-                "are not known; compare with a run at half the -cosim_step";
+    if (const std::string secret = secret_of(subsystems, k); !lacking && !secret.empty()) {
+      lacking = "subsystem '" + description.name + "' " + secret + compare;
     }
   }
   return agree_on_text(subsystems.comm(), lacking);
@@ -273,6 +278,12 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
   std::ranges::fill(rows_, 0.0);
   divergence_.judge(point, elapsed_, *propagation_, last);
   return largest[0];
+}
+
+void ErrorAccount::meet_jump() {
+  if (missing_) return;
+  missing_ = std::string("an output of a black box has jumped, which does not tell when") + compare;
+  make_propagation();
 }
 
 void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double> errors) {

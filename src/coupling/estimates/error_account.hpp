@@ -61,6 +61,9 @@ class ErrorAccount {
   void close(const CommunicationPoint& point);
   void restart(const CommunicationPoint& point);
 
+  /// A black box has jumped somewhere in the last macro-step: nothing is known any more.
+  void meet_jump();
+
   /// Where nothing was estimated, after the last macro-step: the largest errors of all outputs of
   /// this rank, in their units, are known from elsewhere. Collective.
   void learn(const CommunicationPoint& point, std::span<const double> errors);

@@ -205,6 +205,7 @@ void CoSimulation::save() {
   awaited_ = never;
   fmu_.may_go_back(true);
   usable_ = usable_ && fmu_.save(saved_);
+  told_ = answered_at_ == fmu_.now().t ? answers_ : fmu_.now().y;
 }
 
 void CoSimulation::restore() {
@@ -232,7 +233,7 @@ bool CoSimulation::start_from(double t, std::span<const double> /*x*/,
 bool CoSimulation::io(Archive& archive) {
   if (!told(fmu_.pass_state(archive))) return false;
   CONCORD_MEMBERS(archive, fmu_, usable_, h_, only_size_, moves_, stairs_, fed_, looked_ahead_,
-                  finds_, longest_, slopes_, counters_);
+                  finds_, longest_, answers_, answered_at_, slopes_, counters_);
   description_.events = knows_events();
   saved_.point = fmu_.now();
   return true;

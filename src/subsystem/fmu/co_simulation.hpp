@@ -91,7 +91,9 @@ class CoSimulation final : public Subsystem {
   bool looked_ahead_ = false;
   bool told_late_ = false;
   std::vector<Polynomial> lines_, last_lines_;  ///< inputs; those at the end of the macro-step
-  std::vector<double> before_, answers_;        ///< outputs
+  std::vector<double> before_, answers_;        ///< outputs; those told at the last point
+  double answered_at_ = never;                  ///< its time
+  std::vector<double> told_;                    ///< outputs where the macro-step began
   std::vector<double> fed_;                     ///< inputs when stairs were looked for last
   std::vector<char> continuous_;                ///< outputs
   bool taken_back_;                             ///< macro-steps may be, whatever happens in them

@@ -14,11 +14,11 @@ bool CoSimulation::finds_jumps() const {
          use.internal_step == 0.0 && std::ranges::find(continuous_, 0) != continuous_.end();
 }
 
-/// Since the macro-step began.
+/// From what was told where the macro-step began.
 bool CoSimulation::has_jumped() const {
-  const std::vector<double>&y = fmu_.now().y, &before = saved_.point.y;
+  const std::vector<double>& y = fmu_.now().y;
   for (std::size_t i = 0; i < y.size(); ++i)
-    if (!continuous_[i] && y[i] != before[i]) return true;
+    if (!continuous_[i] && y[i] != told_[i]) return true;
   return false;
 }
 

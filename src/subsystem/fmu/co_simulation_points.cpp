@@ -27,6 +27,7 @@ Outcome CoSimulation::point_outputs(std::span<const Sample> inputs, Wanted wante
   const std::vector<std::size_t> outdated = fmu_.outdated(inputs);
   const bool good = outdated.empty() ? !slopes || start_slopes() : answer_anew(outdated, slopes);
   if (!told(good)) return Outcome::failed;
+  answered_at_ = fmu_.now().t;
   for (std::size_t i = 0; i < answers_.size(); ++i) outputs[i] = {answers_[i], slopes_.values()[i]};
   return Outcome::ok;
 }

@@ -495,6 +495,7 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
   can.linearization = use.directional && !setup.states.empty();
   can.output_derivatives =
       use.output_slopes || can.linearization || (use.variable_steps && use.internal_step == 0.0);
+  can.holds_inputs = !takes_cubics(use) && use.input_order == 0 && use.variable_steps;
   can.rollback = use.state;
   can.any_step = use.variable_steps;
   return can;

@@ -1,0 +1,135 @@
+"""Events of co-simulation FMUs without event mode, which tell nobody of them: where macro-steps are taken
+back anyway, their instants are those of the equations that the FMUs were made from."""
+import unittest
+
+import numpy as np
+from concord_runs import ModelTest, export, simulate, write_model
+
+RELAY = {
+    "lag": "{inputs: {u: 0}, states: {x: 0}, derivatives: {x: (u - x)/0.2}, outputs: {x: x}}",
+    "relay": """
+      inputs: {x: 0}
+      discrete: {on: 1, n: 0}
+      when:
+        - {condition: x > 0.7 + 0.05*n, set: {on: 0, n: pre(n) + 1}}
+        - {condition: x < 0.2, set: {on: 1}}
+      outputs: {u: 1.3*on, n: n}""",
+}
+SAMPLED = {
+    "plant": "{inputs: {u: 0}, states: {x: 1, v: 0}, derivatives: {x: v, v: u - 0.1*v - x}, outputs: {x: x, v: v}}",
+    "fast": """
+      inputs: {x: 1, v: 0, w: 0}
+      discrete: {u: 0}
+      when: [{every: 0.01, set: {u: -4*x - 2*v + w}}]
+      outputs: {u: u}""",
+    "slow": """
+      inputs: {x: 1}
+      discrete: {w: 0}
+      when: [{every: 0.13, set: {w: pre(w) - 0.1*x}}]
+      outputs: {w: w}""",
+}
+TIMER = {
+    "proc": "{inputs: {u: 0}, states: {x: 0}, derivatives: {x: (2*u - x)/1.3}, outputs: {x: x}}",
+    "seq": """
+      inputs: {x: 0}
+      discrete: {mode: 0, t0: 0, dur: 1}
+      when:
+        - {condition: x > 0.8 && mode == 0, set: {mode: 1, t0: t, dur: 0.5 + x}}
+        - {condition: t > t0 + dur && mode == 1, set: {mode: 2, t0: t, dur: 2*dur}}
+        - {condition: x < 0.3 && mode == 2, set: {mode: 0, t0: t}}
+      outputs: {u: "mode == 0 ? 1 : (mode == 1 ? 0.3 : -0.2)"}""",
+}
+SPIKES = {
+    "pre": """
+      inputs: {fb: 0}
+      discrete: {n: 0}
+      states: {v: 0}
+      derivatives: {v: 30*(1.3 - v) - 5*fb}
+      when: [{condition: v > 1, set: {v: 0, n: n + 1}}]
+      outputs: {n: n}""",
+    "syn": """
+      inputs: {n: 0}
+      discrete: {k: 0}
+      states: {a: 0, b: 0}
+      derivatives: {a: -a/0.02, b: (a - b)/0.01}
+      when: [{condition: n > k + 0.5, set: {k: n, a: a + 1}}]
+      outputs: {b: b}""",
+}
+# Parts, connections, stop in s; a signal and how often it jumps.
+MODELS = {
+    "relay": (RELAY, "lag.x -> relay.x, relay.u -> lag.u", 4),
+    "sampled": (SAMPLED, "plant.x -> fast.x, plant.v -> fast.v, plant.x -> slow.x, slow.w -> fast.w, "
+                         "fast.u -> plant.u", 1),
+    "timer": (TIMER, "proc.x -> seq.x, seq.u -> proc.u", 10),
+    "spikes": (SPIKES, "pre.n -> syn.n, syn.b -> pre.fb", 1),
+}
+
+
+class Instants(ModelTest):
+    def write(self, name, parts):
+        _, connections, stop = MODELS[name]
+        lines = [f"experiment: {{start: 0, stop: {stop}}}", "subsystems:",
+                 *(f"  {part}: {text}" for part, text in parts.items()), f"connections: [{connections}]"]
+        return write_model(self.folder, name, "\n".join(lines) + "\n")
+
+    def equations(self, name):
+        return self.write(name, {part: "{equations: " + text + "}" if text.startswith("{")
+                                 else "\n    equations:" + text for part, text in MODELS[name][0].items()})
+
+    def fmus(self, name, version):
+        """Every subsystem as an FMU, which is to be used for co-simulation."""
+        model = self.equations(name)
+        for part in MODELS[name][0]:
+            export(model, part, self.folder / f"{part}.fmu", version)
+        return self.write(name, {part: f"{{fmu: {part}.fmu}}" for part in MODELS[name][0]})
+
+    def compare(self, name, version, *options, ranks=1):
+        """The largest difference of any output from the equations, of its range, but at what lies within
+        an instant; and the run."""
+        rows = ("-cosim_output_interval", MODELS[name][2] / 97)
+        exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)
+        run = simulate(self.fmus(name, version), "-subsystem_fmu_interface", "cs", *rows, *options,
+                       ranks=ranks)
+        np.testing.assert_allclose(run.time, exact.time, rtol=1e-12)
+        ranges = np.ptp(exact.outputs.values, axis=0)
+        self.assertTrue(np.all(ranges > 0))
+        return np.max(np.abs(run.outputs.values - exact.outputs.values) / ranges), run, exact
+
+    def test_as_equations(self):
+        """To the accuracy, by default options; and the second run in halves, which tells the error where
+        nothing else does, tells it."""
+        for name in MODELS:
+            for version in (2, 3):
+                with self.subTest(model=name, version=version):
+                    error, run, exact = self.compare(name, version)
+                    self.assertLess(error, 1e-4)
+                    self.assertEqual(run.status, "completed")
+                    self.assertIn("in halves", run.stdout)
+                    estimate = np.nanmax(np.append(run.error_estimate, 0))
+                    self.assertLess(estimate, 1e-3)
+                    instants = np.unique(np.round(exact.event_times, 6))
+                    found = np.unique(np.round(run.event_times, 6))
+                    self.assertGreaterEqual(len(instants), 5)
+                    for instant in instants[instants < MODELS[name][2]]:
+                        self.assertLess(np.min(np.abs(found - instant)), 1e-4 * MODELS[name][2], instant)
+
+    def test_ranks(self):
+        alone = self.compare("relay", 2)
+        for ranks in (2, 3):
+            error, run, _ = self.compare("relay", 2, ranks=ranks)
+            self.assertLess(error, 1e-4)
+            np.testing.assert_allclose(run.outputs.values, alone[1].outputs.values, rtol=1e-9, atol=1e-12)
+
+    def test_accuracy(self):
+        """Asked for more, more comes."""
+        self.assertLess(self.compare("relay", 2, "-cosim_accuracy", 1e-7)[0], 1e-7)
+
+    def test_forgetting(self):
+        """A simulation made anew from what a checkpoint holds goes on as the one before."""
+        usual = self.compare("timer", 2, "-cosim_halving", "none")
+        anew = self.compare("timer", 2, "-cosim_halving", "none", "-cosim_forget", 1)
+        np.testing.assert_allclose(anew[1].outputs.values, usual[1].outputs.values, rtol=1e-9, atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()
