@@ -7,6 +7,7 @@
 #include "cli/whole_model_export.hpp"
 #include "concord/errors.hpp"
 #include "export/fmu_export.hpp"
+#include "export/table_equations.hpp"
 #include "modelfile/model_file.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -58,7 +59,7 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
   std::vector<std::string> names;
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& d = entry.description;
-    if (d.name == name && entry.equations) return entry;
+    if (d.name == name && (entry.equations || entry.table)) return entry;
     if (d.name == name)
       throw InputError(
           (entry.location.empty() ? model.source : entry.location) + ": subsystem '" + name +
@@ -67,11 +68,12 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
                ? "' is a constraint of the whole model, not a part that an FMU could hold"
                : "' is " + d.kind +
                      ", which has no equations that could be written down; 'export-fmu' takes "
-                     "subsystems with 'equations:'"));
-    if (entry.equations) names.push_back(d.name);
+                     "subsystems with 'equations:' and tables; without a subsystem, the whole "
+                     "model"));
+    if (entry.equations || entry.table) names.push_back(d.name);
   }
   throw InputError(model.source + ": there is no subsystem " + in_quotes(name) + "; " +
-                   known("subsystems with equations", name, names));
+                   known("subsystems with equations and tables", name, names));
 }
 
 struct WantedFmu {
@@ -113,8 +115,8 @@ std::vector<std::string> export_one(const WantedFmu& wanted, ExportedBinary bina
   const Model model = read_model_file(wanted.model);
   const SubsystemEntry& entry = exportable(model, wanted.subsystem);
   const FmuExport how{wanted.version, binary, {model.start, model.stop}};
-  auto notes = export_fmu(*entry.equations, how, wanted.output);
-  if (!model.events.empty())
+  auto notes = export_fmu(equations_of(entry, model.start), how, wanted.output);
+  if (!model.listed_events.empty())
     notes.push_back("the model's events are no part of the FMU, which announces no time events");
   if (!model.initial.empty())
     notes.push_back(

@@ -18,6 +18,7 @@
 #include "modelfile/ssp/ssp_units.hpp"
 #include "modelfile/ssp/ssp_variables.hpp"
 #include "modelfile/ssp/ssp_xml.hpp"
+#include "subsystem/delay/delay_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -54,6 +55,7 @@ struct Edge {
 struct Component {
   std::string path;
   FmuRequest request;
+  bool is_delay = false;  ///< which Concord has written
 };
 
 std::string joined_path(const std::string& parent, const std::string& name) {
@@ -121,6 +123,7 @@ class SspReader {
   std::string unit_at(const Connector& connector, const Model& model);
   void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry);
   void connect(Model& model);
+  void put_delays_into_connections(Model& model) const;
   void read_experiment(Model& model) const;
 
   fs::path folder_;
@@ -278,6 +281,8 @@ void SspReader::read_fmu(const Node& component, const std::string& path) {
     result.request.options.interface = FmuInterfaceChoice::co_simulation;
   if (implementation == "ModelExchange")
     result.request.options.interface = FmuInterfaceChoice::model_exchange;
+  for (const Node annotation : children_named(child_named(component, "Annotations"), "Annotation"))
+    result.is_delay = result.is_delay || text(annotation, "type") == delay_annotation;
   if (!by_path_.emplace(path, components_.size()).second)
     fail("the element " + in_quotes(path) + " is there twice");
   components_.push_back(std::move(result));
@@ -532,6 +537,34 @@ void SspReader::connect(Model& model) {
   }
 }
 
+/// A component that is a delay, and fed, becomes one of the connections that leave it.
+void SspReader::put_delays_into_connections(Model& model) const {
+  for (const Component& component : components_) {
+    const std::string& name = component.request.subsystem;
+    const auto entry = std::ranges::find_if(model.subsystems, [&](const SubsystemEntry& each) {
+      return each.description.name == name;
+    });
+    const auto& starts = entry->fmu->starts;
+    const auto delay = std::ranges::find_if(
+        starts, [](const FmuStart& start) { return start.variable->name == delay_parameter_name; });
+    const auto feed = std::ranges::find_if(model.connections, [&](const ConnectionEntry& each) {
+      return each.to == name + "." + delay_input_name;
+    });
+    if (!component.is_delay || delay == starts.end() || feed == model.connections.end()) continue;
+    const ConnectionEntry leads_there = *feed;
+    model.connections.erase(feed);
+    for (ConnectionEntry& connection : model.connections) {
+      if (connection.from != name + "." + delay_output_name) continue;
+      connection.from = leads_there.from;
+      connection.offset += connection.factor * leads_there.offset;
+      connection.factor *= leads_there.factor;
+      connection.converts_units = connection.converts_units && leads_there.converts_units;
+      connection.delay += parse_number(delay->texts.front()).value_or(0.0);
+    }
+    model.subsystems.erase(entry);
+  }
+}
+
 void SspReader::read_experiment(Model& model) const {
   const Node experiment = child_named(documents_.front()->document_element(), "DefaultExperiment");
   const auto time = [&](const char* attribute) -> std::optional<double> {
@@ -568,6 +601,7 @@ Model SspReader::read(const ModelChanges& changes) {
   list_files(model);
   by_owner.refuse_others(names);
   connect(model);
+  put_delays_into_connections(model);
   model.notes.insert(model.notes.end(), notes_.begin(), notes_.end());
   return model;
 }

@@ -153,11 +153,18 @@ void SetupBuilder::refuse_unsupported() const {
                                          "; clocks are not supported, export it without them");
 }
 
-/// Outputs that only events change: model exchange tells their instants.
+/// Outputs that only events change, or discrete states: model exchange tells the instants.
 bool SetupBuilder::jumps_by_itself(const ModelDescription& model) {
-  return std::ranges::any_of(model.outputs, [&](const FmiUnknown& output) {
-    return model.variables[output.variable].variability == FmiVariability::discrete;
-  });
+  const auto jumps = [](const FmiVariable& variable) {
+    return variable.variability == FmiVariability::discrete;
+  };
+  return std::ranges::any_of(
+             model.outputs,
+             [&](const FmiUnknown& output) { return jumps(model.variables[output.variable]); }) ||
+         std::ranges::any_of(model.variables, [&](const FmiVariable& variable) {
+           return jumps(variable) && variable.causality == FmiCausality::local &&
+                  variable.initial == "exact";
+         });
 }
 
 void SetupBuilder::choose_role() {

@@ -36,6 +36,18 @@ class TableSignals {
   double first() const { return times_.front(); }
   double last() const { return times_.back(); }
   Interpolation interpolation() const { return interpolation_; }
+  Beyond before() const { return before_; }
+  Beyond after() const { return after_; }
+
+  /// Of the rows, ascending.
+  std::span<const double> times() const { return times_; }
+  /// Inner rows at which some signal jumps or has a kink.
+  std::span<const std::size_t> kinks() const { return kinks_; }
+  /// A signal from a row to the next one, as a polynomial of the time since the row; the last row's
+  /// is its value.
+  const Polynomial& piece(std::size_t signal, std::size_t row) const {
+    return pieces_[signal][row];
+  }
 
  private:
   Polynomial on_piece(std::size_t signal, std::size_t row, double t) const;
