@@ -27,8 +27,10 @@ const RegisteredCommand export_fmu_command({
     .brief = "a model with its solver, or one subsystem, as an FMU",
     .description =
         "Writes the whole model as one FMU for co-simulation, with Concord's solver inside and\n"
-        "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5.\n"
-        "With SUBSYSTEM, one with 'equations:' as an FMU for model exchange and co-simulation: C\n"
+        "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5, or\n"
+        "has them beside itself (--with-libraries).\n"
+        "With SUBSYSTEM, one with 'equations:' or a table as an FMU for model exchange and "
+        "co-simulation: C\n"
         "sources, and a binary for this machine where there is a C compiler, which the "
         "environment\nvariable CC names (default: cc).",
     .words = {{.name = "fmi",
@@ -36,6 +38,10 @@ const RegisteredCommand export_fmu_command({
                .help = "version of the standard: 2.0, which more tools read and in which a\n"
                        "subsystem takes inputs as polynomials, or 3.0 (default 2)"},
               {.name = "no-binary", .help = "of a subsystem: sources only"},
+              {.name = "with-libraries",
+               .help =
+                   "of the whole model: puts the libraries that its binary needs beside it, so\n"
+                   "that it runs on machines that have the C library alone"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
@@ -80,6 +86,7 @@ struct WantedFmu {
   std::string model, subsystem;  ///< subsystem empty: the whole
   std::filesystem::path output;
   FmiVersion version = FmiVersion::v2;
+  bool with_libraries = false;
 };
 
 WantedFmu read(const ModelFileCall& call) {
@@ -102,6 +109,11 @@ WantedFmu read(const ModelFileCall& call) {
   check_output(command, wanted.output, wanted.model, {".fmu"});
   if (whole && given.has("no-binary"))
     refuse_words(command, "--no-binary is for a subsystem: a whole model has no sources");
+  wanted.with_libraries = given.has("with-libraries");
+  if (!whole && wanted.with_libraries)
+    refuse_words(command,
+                 "--with-libraries is for the whole model; a subsystem's FMU needs none but the C "
+                 "library");
   if (!whole && given.has("set"))
     refuse_words(command, "--set is for the whole model; a subsystem's FMU has parameters");
   return wanted;
@@ -134,9 +146,10 @@ int export_fmu_of(const ModelFileCall& call) {
   const WantedFmu wanted = read(call);
   const ExportedBinary binary =
       call.own.has("no-binary") ? ExportedBinary::leave_out : ExportedBinary::if_possible;
-  print_notes(wanted.subsystem.empty() ? export_whole_model({wanted.model, call.own.all("set"),
-                                                             wanted.version, wanted.output})
-                                       : export_one(wanted, binary));
+  print_notes(wanted.subsystem.empty()
+                  ? export_whole_model({wanted.model, call.own.all("set"), wanted.version,
+                                        wanted.output, wanted.with_libraries})
+                  : export_one(wanted, binary));
   std::printf("%s\n", wanted.output.c_str());
   return 0;
 }

@@ -108,8 +108,8 @@ class SspWriter {
   static std::string enumeration_name(const FmiVariable& variable);
   static void add_enumerations(Node values, const Part& part, const std::vector<FmuValue>& given);
   void add_connection(Node connections, const ConnectionEntry& connection);
-  void set_end(Node node, const char* element, const char* connector, const std::string& name,
-               const Location& location);
+  enum class End { output, input };
+  void set_end(Node node, End end, const std::string& name, const Location& location);
   std::string usable_unit(const FmiVariable& variable);
 
   const Model& model_;
@@ -418,8 +418,7 @@ void SspWriter::add_component(Node elements, const Part& part) {
         delay_annotation);
 }
 
-void SspWriter::set_end(Node node, const char* element, const char* connector,
-                        const std::string& name, const Location& location) {
+void SspWriter::set_end(Node node, End end, const std::string& name, const Location& location) {
   const auto longest = [&](const Part& a, const Part& b) {
     const bool holds_a = name.starts_with(a.name + "."), holds_b = name.starts_with(b.name + ".");
     return holds_a != holds_b ? holds_b : a.name.size() < b.name.size();
@@ -428,8 +427,8 @@ void SspWriter::set_end(Node node, const char* element, const char* connector,
   if (part == parts_.end() || !name.starts_with(part->name + "."))
     refuse(location, "there is no subsystem for " + in_quotes(name));
   std::string variable_name = name.substr(part->name.size() + 1);
-  if (const auto other = part->renamed.find(variable_name); other != part->renamed.end())
-    variable_name = other->second;
+  const auto other = part->renamed.find(variable_name);
+  if (end == End::output && other != part->renamed.end()) variable_name = other->second;
   const auto& variables = part->fmu->model->variables;
   const bool there =
       std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
@@ -438,14 +437,15 @@ void SspWriter::set_end(Node node, const char* element, const char* connector,
   if (!there)
     refuse(location,
            in_quotes(name) + " is no scalar variable, and SSP 1.0 connects no elements of arrays");
-  set(node, element, part->name);
-  set(node, connector, variable_name);
+  const bool starts = end == End::output;
+  set(node, starts ? "startElement" : "endElement", part->name);
+  set(node, starts ? "startConnector" : "endConnector", variable_name);
 }
 
 void SspWriter::add_connection(Node connections, const ConnectionEntry& connection) {
   Node node = connections.append_child("ssd:Connection");
-  set_end(node, "startElement", "startConnector", connection.from, connection.location);
-  set_end(node, "endElement", "endConnector", connection.to, connection.location);
+  set_end(node, End::output, connection.from, connection.location);
+  set_end(node, End::input, connection.to, connection.location);
   if (!connection.converts_units) set(node, "suppressUnitConversion", "true");
   if (connection.factor == 1.0 && connection.offset == 0.0) return;
   Node transformation = node.append_child("ssc:LinearTransformation");

@@ -68,7 +68,8 @@ TableLayout laid_out(const TableSignals& rows, std::size_t outputs) {
   add(times.front(),
       [&](std::size_t signal) { return beyond(rows, signal, rows.before(), false); });
   const auto kinks = rows.kinks();
-  bool fresh = true;
+  const bool repeats = rows.before() == Beyond::repeat || rows.after() == Beyond::repeat;
+  bool fresh = repeats || rows.before() == Beyond::error || rows.kink_at_first();
   for (std::size_t row = 0; row + 1 < n; ++row) {
     fresh = fresh || std::binary_search(kinks.begin(), kinks.end(), row);
     if (times[row + 1] == times[row]) continue;
@@ -82,7 +83,8 @@ TableLayout laid_out(const TableSignals& rows, std::size_t outputs) {
     begin_leg(times.back());
     add(times.back(), [&](std::size_t signal) { return rows.piece(signal, n - 1); });
   }
-  begin_leg(fails ? times.back() + hardly_any : times.back());
+  if (repeats || fails || rows.kink_at_last() || layout.ends.empty())
+    begin_leg(fails ? times.back() + hardly_any : times.back());
   add(times.back(), [&](std::size_t signal) { return beyond(rows, signal, rows.after(), true); });
   return layout;
 }

@@ -43,6 +43,9 @@ class TableSignals {
   std::span<const double> times() const { return times_; }
   /// Inner rows at which some signal jumps or has a kink.
   std::span<const std::size_t> kinks() const { return kinks_; }
+  /// Whether there is one at the first or the last row, where rows are not repeated beyond it.
+  bool kink_at_first() const { return kink_at_first_; }
+  bool kink_at_last() const { return kink_at_last_; }
   /// A signal from a row to the next one, as a polynomial of the time since the row; the last row's
   /// is its value.
   const Polynomial& piece(std::size_t signal, std::size_t row) const {
