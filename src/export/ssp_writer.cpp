@@ -88,6 +88,11 @@ class SspWriter {
   [[noreturn]] void refuse(const Location& location, const std::string& problem) const {
     throw InputError((location.empty() ? model_.source : location) + ": " + problem);
   }
+  /// The way out.
+  std::string whole_model() const {
+    return "; 'concord export-fmu " + model_.source +
+           "' writes the whole model as one FMU with its solver inside";
+  }
   bool is_archive() const { return path_.extension() == ".ssp"; }
   void refuse_unsupported() const;
   void note_losses();
@@ -124,19 +129,21 @@ class SspWriter {
 
 void SspWriter::refuse_unsupported() const {
   if (!model_.constraints.empty())
-    refuse(model_.constraints.front().location,
-           "constraint '" + model_.constraints.front().unknown +
-               "': SSP has no constraints; only 'concord run' of the model file can solve it");
+    refuse(model_.constraints.front().location, "constraint '" +
+                                                    model_.constraints.front().unknown +
+                                                    "': SSP has no constraints" + whole_model());
   if (!model_.initial.empty())
     refuse(model_.initial.front().location,
            "initial equation '" + model_.initial.front().equation +
-               "': SSP has no equations at the start; give what it finds as start values");
+               "': SSP has no equations at the start; give what it finds as start values" +
+               whole_model());
   for (const SubsystemEntry& entry : model_.subsystems)
     if (!entry.fmu && !entry.equations && !entry.table && !entry.delay)
       refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
                                  entry.description.kind +
-                                 ", which SSP cannot hold; it holds FMUs (and equations and "
-                                 "tables, which become FMUs)");
+                                 ", which SSP cannot hold; it holds FMUs (and equations, "
+                                 "tables and delays, which become FMUs)" +
+                                 whole_model());
   if (!model_.listed_events.empty())
     refuse(model_.source,
            "events: SSP has no time events; remove them, or let an FMU announce them");

@@ -244,10 +244,12 @@ void TableWriter::write_piece() {
     lookup(name("last"), counted(legs), last);
     lookup(name("row"), begins, counted(begins.size(), 1.0));
     const std::string index = "(" + name("index") + ")";
+    const std::string since = "(t - " + shifted_ + ")";
     piece = rows_.interpolation() == Interpolation::step
                 ? name("first") + index
                 : "no_event(max(" + name("first") + index + ", min(" + name("last") + index + ", " +
-                      name("row") + "(t - " + shifted_ + "))))";
+                      since + " < " + exact_number(rows_.first()) + " ? 0 : " + name("row") +
+                      since + ")))";
   }
   variable(name("piece"), piece);
   std::vector<double> origins;

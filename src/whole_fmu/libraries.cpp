@@ -70,12 +70,13 @@ class SignalsOfImporter {
   struct sigaction before_[count] = {};
 };
 
-/// Open MPI looks for them in a folder of the system.
+/// Open MPI and hwloc, which it uses, look for them in folders of the system.
 void find_carried_plugins() {
   const std::filesystem::path folder = library_folder();
   std::error_code error;
-  if (std::filesystem::exists(folder / "mca_pmix_isolated.so", error))
-    setenv("OMPI_MCA_mca_base_component_path", folder.c_str(), 1);
+  if (!std::filesystem::exists(folder / "mca_pmix_isolated.so", error)) return;
+  for (const char* variable : {"OMPI_MCA_mca_base_component_path", "HWLOC_PLUGINS_PATH"})
+    setenv(variable, folder.c_str(), 1);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "files/uri.hpp"
 #include "files/xml_document.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
+#include "modelfile/ssp/ssp_delays.hpp"
 #include "modelfile/ssp/ssp_parameters.hpp"
 #include "modelfile/ssp/ssp_units.hpp"
 #include "modelfile/ssp/ssp_variables.hpp"
@@ -123,7 +124,6 @@ class SspReader {
   std::string unit_at(const Connector& connector, const Model& model);
   void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry);
   void connect(Model& model);
-  void put_delays_into_connections(Model& model) const;
   void read_experiment(Model& model) const;
 
   fs::path folder_;
@@ -537,34 +537,6 @@ void SspReader::connect(Model& model) {
   }
 }
 
-/// A component that is a delay, and fed, becomes one of the connections that leave it.
-void SspReader::put_delays_into_connections(Model& model) const {
-  for (const Component& component : components_) {
-    const std::string& name = component.request.subsystem;
-    const auto entry = std::ranges::find_if(model.subsystems, [&](const SubsystemEntry& each) {
-      return each.description.name == name;
-    });
-    const auto& starts = entry->fmu->starts;
-    const auto delay = std::ranges::find_if(
-        starts, [](const FmuStart& start) { return start.variable->name == delay_parameter_name; });
-    const auto feed = std::ranges::find_if(model.connections, [&](const ConnectionEntry& each) {
-      return each.to == name + "." + delay_input_name;
-    });
-    if (!component.is_delay || delay == starts.end() || feed == model.connections.end()) continue;
-    const ConnectionEntry leads_there = *feed;
-    model.connections.erase(feed);
-    for (ConnectionEntry& connection : model.connections) {
-      if (connection.from != name + "." + delay_output_name) continue;
-      connection.from = leads_there.from;
-      connection.offset += connection.factor * leads_there.offset;
-      connection.factor *= leads_there.factor;
-      connection.converts_units = connection.converts_units && leads_there.converts_units;
-      connection.delay += parse_number(delay->texts.front()).value_or(0.0);
-    }
-    model.subsystems.erase(entry);
-  }
-}
-
 void SspReader::read_experiment(Model& model) const {
   const Node experiment = child_named(documents_.front()->document_element(), "DefaultExperiment");
   const auto time = [&](const char* attribute) -> std::optional<double> {
@@ -601,7 +573,8 @@ Model SspReader::read(const ModelChanges& changes) {
   list_files(model);
   by_owner.refuse_others(names);
   connect(model);
-  put_delays_into_connections(model);
+  for (const Component& component : components_)
+    if (component.is_delay) put_delay_into_connections(component.request.subsystem, model);
   model.notes.insert(model.notes.end(), notes_.begin(), notes_.end());
   return model;
 }
