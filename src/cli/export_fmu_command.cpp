@@ -29,10 +29,9 @@ const RegisteredCommand export_fmu_command({
         "Writes the whole model as one FMU for co-simulation, with Concord's solver inside and\n"
         "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5, or\n"
         "has them beside itself (--with-libraries).\n"
-        "With SUBSYSTEM, one with 'equations:' or a table as an FMU for model exchange and "
-        "co-simulation: C\n"
-        "sources, and a binary for this machine where there is a C compiler, which the "
-        "environment\nvariable CC names (default: cc).",
+        "With SUBSYSTEM, one with 'equations:' or a table as an FMU for model exchange and\n"
+        "co-simulation: C sources, and a binary for this machine where there is a C compiler,\n"
+        "which the environment variable CC names (default: cc).",
     .words = {{.name = "fmi",
                .value = "2|3",
                .help = "version of the standard: 2.0, which more tools read and in which a\n"

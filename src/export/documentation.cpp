@@ -95,8 +95,9 @@ std::string documentation(const WholeInterface& interface, FmiVersion version) {
                ", whose solver it has inside; the model's files are in resources/.");
   add_text(
       body, "p",
-      "Its binary is for machines like the one that has written it. It needs shared libraries "
-      "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
+      "Its binary is for machines like the one that has written it. But for those that are "
+      "beside it in binaries/*/concord/ it needs shared libraries of the system: MPI, PETSc, "
+      "SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
       "OpenSSL, ZeroMQ. On Debian the packages of these bring them, as Concord's own package does; "
       "'ldd binaries/*/*.so' says which are missing.");
   add_text(

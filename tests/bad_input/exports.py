@@ -106,7 +106,7 @@ def tables_and_delays_need_archives(bench):
     bench.refuses("export-ssp", "model.yaml", "-o", "system.ssd",
                   says=["'road' is a table", "concord export-fmu model.yaml road"])
     bench.write("model.yaml", "experiment: {start: 0, stop: 1}\nsubsystems:\n  left: {fmu: left.fmu}\n"
-                              "connections:\n  - {connect: left.v -> left.f, delay: 0.2}\n")
+                              "connections:\n  - {connect: left.x -> left.f, delay: 0.2}\n")
     bench.write("pair.yaml", PAIR)
     bench.run("export-fmu", "pair.yaml", "left").succeeds()
     bench.refuses("export-ssp", "model.yaml", "-o", "system.ssd",
@@ -119,7 +119,7 @@ def libraries_are_for_wholes_alone(bench):
     bench.write("model.yaml", PAIR)
     bench.refuses("export-fmu", "model.yaml", "left", "--with-libraries",
                   says=["--with-libraries is for the whole model"])
-    bench.run("export-fmu", "model.yaml", "--with-libraries", ranks=1).fails(2, "without mpirun")
+    bench.run("export-fmu", "model.yaml", "--with-libraries", ranks=2).fails(2, "without mpirun")
     assert os.listdir(bench.folder) == ["model.yaml"]
 
 
