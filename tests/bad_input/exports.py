@@ -107,7 +107,7 @@ def tables_and_delays_need_archives(bench):
                   says=["'road' is a table", "concord export-fmu model.yaml road"])
     bench.write("model.yaml", "experiment: {start: 0, stop: 1}\nsubsystems:\n  left: {fmu: left.fmu}\n"
                               "connections:\n  - {connect: left.x -> left.f, delay: 0.2}\n")
-    bench.write("pair.yaml", PAIR)
+    bench.write("pair.yaml", PAIR.replace("units: {x: m, f: N}", "units: {x: m}"))
     bench.run("export-fmu", "pair.yaml", "left").succeeds()
     bench.refuses("export-ssp", "model.yaml", "-o", "system.ssd",
                   says=["the delay of left.", "write an .ssp archive"])

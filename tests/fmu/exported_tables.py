@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import Akima1DInterpolator
 
 from concord_runs import TIGHT, execute, simulate, write_model
-from exported_fmus import Fmu2, export, unpack
+from exported_fmus import Fmu2, compile_sources, export, unpack
 from fmu_runs import FmuTest
 
 JUMPING = ([0, 0.5, 0.5, 1.25, 1.5, 2], [0, 1, 3, 2, 2.5, 0.25])
@@ -277,6 +277,24 @@ class Delays(FmuTest):
             self.assertEqual(go(one, 20, 150), expected)
         fmu.free()
         other.free()
+
+    def test_every_function_is_there(self):
+        """Importers look for all of co-simulation, also for what the FMU does not offer."""
+        fmu = Fmu2(self.unpacked)
+        for name in ("GetTypesPlatform GetVersion SetDebugLogging Instantiate FreeInstance SetupExperiment "
+                     "EnterInitializationMode ExitInitializationMode Terminate Reset GetReal GetInteger GetBoolean "
+                     "GetString SetReal SetInteger SetBoolean SetString GetFMUstate SetFMUstate FreeFMUstate "
+                     "SerializedFMUstateSize SerializeFMUstate DeSerializeFMUstate GetDirectionalDerivative "
+                     "SetRealInputDerivatives GetRealOutputDerivatives DoStep CancelStep GetStatus GetRealStatus "
+                     "GetIntegerStatus GetBooleanStatus GetStringStatus").split():
+            self.assertTrue(hasattr(fmu.library, "fmi2" + name), name)
+        fmu.free()
+
+    def test_sources(self):
+        """C99 without a warning."""
+        compiled = compile_sources(self.unpacked, "-shared", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror",
+                                   extra=[self.unpacked / "sources" / "delay.c"])
+        self.assertEqual((compiled.returncode, compiled.stderr), (0, ""))
 
     def test_wrong(self):
         fmu = Fmu2(self.unpacked)
