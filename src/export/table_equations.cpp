@@ -79,7 +79,7 @@ TableLayout laid_out(const TableSignals& rows, std::size_t outputs) {
   }
   const bool fails = rows.after() == Beyond::error;
   const double hardly_any = 1e-9 * std::max(times.back() - times.front(), std::abs(times.back()));
-  if (fails) {  // what the last row says holds there, and nowhere behind it
+  if (fails && rows.ends_in_jump()) {  // what the last row says holds there, and nowhere behind it
     begin_leg(times.back());
     add(times.back(), [&](std::size_t signal) { return rows.piece(signal, n - 1); });
   }
