@@ -1,7 +1,7 @@
 # The C sources that every exported FMU carries and their licence, as strings in the library.
 set(fixed_sources_folder ${PROJECT_SOURCE_DIR}/src/export/sources)
 set(fixed_sources "#include \"export/fixed_sources.hpp\"\n\nnamespace concord::fixed_sources {\n")
-foreach(part functions instance events integrator fmi2 fmi3)
+foreach(part functions calls instance events integrator delay fmi2 fmi3)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fixed_sources_folder}/${part}.inc)
   file(READ ${fixed_sources_folder}/${part}.inc text)
   string(APPEND fixed_sources "const char* const ${part} = R\"concord(${text})concord\";\n")

@@ -7,6 +7,7 @@
 #include "cli/whole_model_export.hpp"
 #include "concord/errors.hpp"
 #include "export/fmu_export.hpp"
+#include "export/table_equations.hpp"
 #include "modelfile/model_file.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -26,15 +27,20 @@ const RegisteredCommand export_fmu_command({
     .brief = "a model with its solver, or one subsystem, as an FMU",
     .description =
         "Writes the whole model as one FMU for co-simulation, with Concord's solver inside and\n"
-        "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5.\n"
-        "With SUBSYSTEM, one with 'equations:' as an FMU for model exchange and co-simulation: C\n"
-        "sources, and a binary for this machine where there is a C compiler, which the "
-        "environment\nvariable CC names (default: cc).",
+        "the options that are given; its binary needs the system's MPI, PETSc, SUNDIALS, HDF5, or\n"
+        "has them beside itself (--with-libraries).\n"
+        "With SUBSYSTEM, one with 'equations:' or a table as an FMU for model exchange and\n"
+        "co-simulation: C sources, and a binary for this machine where there is a C compiler,\n"
+        "which the environment variable CC names (default: cc).",
     .words = {{.name = "fmi",
                .value = "2|3",
                .help = "version of the standard: 2.0, which more tools read and in which a\n"
                        "subsystem takes inputs as polynomials, or 3.0 (default 2)"},
               {.name = "no-binary", .help = "of a subsystem: sources only"},
+              {.name = "with-libraries",
+               .help =
+                   "of the whole model: puts the libraries that its binary needs beside it, so\n"
+                   "that it runs on machines that have the C library alone"},
               {.name = "output",
                .letter = 'o',
                .value = "FILE",
@@ -58,7 +64,7 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
   std::vector<std::string> names;
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& d = entry.description;
-    if (d.name == name && entry.equations) return entry;
+    if (d.name == name && (entry.equations || entry.table)) return entry;
     if (d.name == name)
       throw InputError(
           (entry.location.empty() ? model.source : entry.location) + ": subsystem '" + name +
@@ -67,17 +73,19 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
                ? "' is a constraint of the whole model, not a part that an FMU could hold"
                : "' is " + d.kind +
                      ", which has no equations that could be written down; 'export-fmu' takes "
-                     "subsystems with 'equations:'"));
-    if (entry.equations) names.push_back(d.name);
+                     "subsystems with 'equations:' and tables; without a subsystem, the whole "
+                     "model"));
+    if (entry.equations || entry.table) names.push_back(d.name);
   }
   throw InputError(model.source + ": there is no subsystem " + in_quotes(name) + "; " +
-                   known("subsystems with equations", name, names));
+                   known("subsystems with equations and tables", name, names));
 }
 
 struct WantedFmu {
   std::string model, subsystem;  ///< subsystem empty: the whole
   std::filesystem::path output;
   FmiVersion version = FmiVersion::v2;
+  bool with_libraries = false;
 };
 
 WantedFmu read(const ModelFileCall& call) {
@@ -100,6 +108,11 @@ WantedFmu read(const ModelFileCall& call) {
   check_output(command, wanted.output, wanted.model, {".fmu"});
   if (whole && given.has("no-binary"))
     refuse_words(command, "--no-binary is for a subsystem: a whole model has no sources");
+  wanted.with_libraries = given.has("with-libraries");
+  if (!whole && wanted.with_libraries)
+    refuse_words(command,
+                 "--with-libraries is for the whole model; a subsystem's FMU needs none but the C "
+                 "library");
   if (!whole && given.has("set"))
     refuse_words(command, "--set is for the whole model; a subsystem's FMU has parameters");
   return wanted;
@@ -113,8 +126,8 @@ std::vector<std::string> export_one(const WantedFmu& wanted, ExportedBinary bina
   const Model model = read_model_file(wanted.model);
   const SubsystemEntry& entry = exportable(model, wanted.subsystem);
   const FmuExport how{wanted.version, binary, {model.start, model.stop}};
-  auto notes = export_fmu(*entry.equations, how, wanted.output);
-  if (!model.events.empty())
+  auto notes = export_fmu(equations_of(entry, model.start), how, wanted.output);
+  if (!model.listed_events.empty())
     notes.push_back("the model's events are no part of the FMU, which announces no time events");
   if (!model.initial.empty())
     notes.push_back(
@@ -132,9 +145,10 @@ int export_fmu_of(const ModelFileCall& call) {
   const WantedFmu wanted = read(call);
   const ExportedBinary binary =
       call.own.has("no-binary") ? ExportedBinary::leave_out : ExportedBinary::if_possible;
-  print_notes(wanted.subsystem.empty() ? export_whole_model({wanted.model, call.own.all("set"),
-                                                             wanted.version, wanted.output})
-                                       : export_one(wanted, binary));
+  print_notes(wanted.subsystem.empty()
+                  ? export_whole_model({wanted.model, call.own.all("set"), wanted.version,
+                                        wanted.output, wanted.with_libraries})
+                  : export_one(wanted, binary));
   std::printf("%s\n", wanted.output.c_str());
   return 0;
 }

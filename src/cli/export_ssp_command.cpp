@@ -17,8 +17,8 @@ const RegisteredCommand export_ssp({
     .summary = "a model of FMUs as SSP",
     .description =
         "Writes a model of FMUs as SSP 1.0: components, connections, parameters, start values,\n"
-        "units and experiment. An .ssp archive holds the FMUs, and subsystems with 'equations:'\n"
-        "as FMUs of their own; an .ssd file names the FMUs where they are.",
+        "units and experiment. An .ssp archive holds the FMUs, and subsystems with 'equations:',\n"
+        "tables and delays as FMUs of their own; an .ssd file names the FMUs where they are.",
     .words = {{.name = "output",
                .letter = 'o',
                .value = "FILE",

@@ -11,6 +11,7 @@
 #include "network/model.hpp"
 #include "support/foreign_call.hpp"
 #include "support/options.hpp"
+#include "support/petsc.hpp"
 
 namespace concord {
 

@@ -1,7 +1,5 @@
 #include "cli/whole_companions.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 
 #include "concord/errors.hpp"
@@ -9,6 +7,7 @@
 #include "subsystem/isolated/subsystem_process.hpp"
 #include "subsystem/python/python_code.hpp"
 #include "subsystem/python/python_place.hpp"
+#include "support/library_folder.hpp"
 
 namespace concord {
 namespace {
@@ -30,14 +29,12 @@ void add_python_package(std::map<std::string, fs::path>& files) {
 }  // namespace
 
 fs::path whole_model_folder() {
-  Dl_info own = {};
+  const fs::path folder = library_folder();
   std::error_code error;
-  const bool known = dladdr(reinterpret_cast<const void*>(&whole_model_folder), &own) != 0;
-  const fs::path folder =
-      fs::canonical(known ? own.dli_fname : "", error).parent_path() / "concord";
   if (!fs::exists(folder / "whole_model.so", error))
-    throw InputError("FMUs of whole models need " + (folder / "whole_model.so").string() +
-                     ", which is not there; install Concord again");
+    throw InputError(
+        "FMUs of whole models need concord/whole_model.so beside Concord's library, which is not "
+        "there; install Concord again");
   return folder;
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "cli/carried_libraries.hpp"
 #include "cli/model_resources.hpp"
 #include "cli/whole_companions.hpp"
 #include "cli/whole_variables.hpp"
@@ -190,6 +191,10 @@ std::vector<std::string> export_whole_model(const WantedWhole& wanted) {
   archive.add(std::string("binaries/") + platform_folder(wanted.version) + "/" +
                   interface.identifier + ".so",
               content_of(binary));
+  if (wanted.with_libraries)
+    for (const auto& [name, source] : carried_files(binary))
+      archive.add(std::string("binaries/") + platform_folder(wanted.version) + "/concord/" + name,
+                  looking_beside(content_of(source)));
   for (const auto& [place, source] : companions_of(model))
     archive.add("binaries/" + place, content_of(source));
   add_resources(archive, interface, options, resources, folder);

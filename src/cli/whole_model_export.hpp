@@ -14,6 +14,7 @@ struct WantedWhole {
   std::vector<std::string> changes;  ///< "left.m=2"
   FmiVersion version = FmiVersion::v2;
   std::filesystem::path output;
+  bool with_libraries = false;  ///< which its binary needs, beside it
 };
 
 /// Writes a whole model as an FMU with the solver inside, whose options are those of the database;

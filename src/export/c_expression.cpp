@@ -1,6 +1,7 @@
 #include "export/c_expression.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "expression/functions.hpp"
@@ -106,6 +107,7 @@ class CWriter {
 }  // namespace
 
 std::string c_number(double value) {
+  if (std::isnan(value)) return "NAN";
   char buffer[40];
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

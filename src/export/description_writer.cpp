@@ -106,20 +106,22 @@ class DescriptionWriter {
 };
 
 bool DescriptionWriter::feeds_through() const {
-  return std::any_of(model_.outputs.begin(), model_.outputs.end(), [&](const auto& output) {
-    return std::any_of(output.uses.begin(), output.uses.end(), [&](const std::string& name) {
-      const ExportedVariable* known = model_.known(name);
-      return known != nullptr && known->role == Role::input;
-    });
-  });
+  return !model_.is_delay &&
+         std::any_of(model_.outputs.begin(), model_.outputs.end(), [&](const auto& output) {
+           return std::any_of(output.uses.begin(), output.uses.end(), [&](const std::string& name) {
+             const ExportedVariable* known = model_.known(name);
+             return known != nullptr && known->role == Role::input;
+           });
+         });
 }
 
 /// FMI 2 is told how inputs move, so that y' is whole; FMI 3 is not: there, y' is only offered
 /// where no output depends directly on an input.
 void DescriptionWriter::write_interfaces() {
   for (const char* kind : {"ModelExchange", "CoSimulation"}) {
-    Node interface = root_.append_child(kind);
     const bool steps = std::string_view(kind) == "CoSimulation";
+    if (model_.is_delay && !steps) continue;
+    Node interface = root_.append_child(kind);
     set(interface, "modelIdentifier", model_.name);
     if (steps) set_flags(interface, {"canHandleVariableCommunicationStepSize"});
     if (steps && (v2_ || !feeds_through())) set(interface, "maxOutputDerivativeOrder", "1");
@@ -127,7 +129,8 @@ void DescriptionWriter::write_interfaces() {
       if (steps && !model_.inputs.empty()) set_flags(interface, {"canInterpolateInputs"});
       if (!steps) set_flags(interface, {"completedIntegratorStepNotNeeded"});
       set_flags(interface, {"canNotUseMemoryManagementFunctions", "canGetAndSetFMUstate",
-                            "canSerializeFMUstate", "providesDirectionalDerivative"});
+                            "canSerializeFMUstate"});
+      if (!model_.is_delay) set_flags(interface, {"providesDirectionalDerivative"});
       set(interface.append_child("SourceFiles").append_child("File"), "name", model_.name + ".c");
     } else {
       if (steps) set_flags(interface, {"providesIntermediateUpdate"});
@@ -161,7 +164,8 @@ void DescriptionWriter::write_variable(Node list, const ExportedVariable& variab
   set(node, "valueReference", std::to_string(variable.reference));
   if (!variable.description.empty()) set(node, "description", variable.description);
   set(node, "causality", causality_of(variable));
-  set(node, "variability", variability_of(variable));
+  set(node, "variability",
+      model_.is_delay && variable.role == Role::parameter ? "fixed" : variability_of(variable));
   if (starts_exactly(variable.role)) set(node, "initial", "exact");
   if (is_computed(variable.role)) set(node, "initial", "calculated");
   if (!v2_ && variable.role == Role::input) set_flags(node, {"intermediateUpdate"});
@@ -209,7 +213,7 @@ void DescriptionWriter::write_structure() {
 /// Discrete variables change in event mode alone.
 std::set<std::size_t> DescriptionWriter::dependencies_of_output(
     const ExportedVariable& variable) const {
-  if (variable.role == Role::discrete) return {};
+  if (variable.role == Role::discrete || model_.is_delay) return {};
   if (variable.role == Role::state) return {model_.position(Role::state, variable.index)};
   return dependencies(model_, model_.outputs[variable.index].uses, false);
 }

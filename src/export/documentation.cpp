@@ -44,16 +44,28 @@ std::string documentation(const ExportedModel& model, FmiVersion version,
                           const ExportedExperiment& experiment) {
   pugi::xml_document document;
   Node body = body_of_page(document, model.name);
+  const std::string written =
+      std::string(" FMI ") + (version == FmiVersion::v2 ? "2.0" : "3.0") +
+      (model.is_delay ? " for co-simulation" : ", model exchange and co-simulation") +
+      ", written by Concord " CONCORD_VERSION ".";
   add_text(body, "p",
-           std::string("A subsystem of equations as an FMU of FMI ") +
-               (version == FmiVersion::v2 ? "2.0" : "3.0") +
-               ", model exchange and co-simulation, written by Concord " CONCORD_VERSION ".");
+           (model.is_delay ? "y(t) = u(t - delay) as an FMU of"
+                           : "A subsystem of equations as an FMU of") +
+               written);
   Node table = body.append_child("table");
   add_row(table, "th", {"variable", "causality", "unit", "start", "equation"});
   for (const ExportedVariable& variable : model.variables) {
     add_row(table, "td",
             {variable.name, causality_of(variable), variable.unit,
              has_start(variable) ? xml_number(variable.start) : "", variable.description});
+  }
+  if (model.is_delay) {
+    add_text(
+        body, "p",
+        "Before the start u was what it is there. Steps may have any size. Derivatives of u up "
+        "to the third are followed exactly; where the importer tells none, u is taken to be "
+        "linear between communication points, or constant where it is discrete.");
+    return html_text(document);
   }
   add_text(body, "p",
            "Co-simulation integrates with the pair of orders 5 and 4 of Dormand and Prince (1980), "
@@ -83,8 +95,9 @@ std::string documentation(const WholeInterface& interface, FmiVersion version) {
                ", whose solver it has inside; the model's files are in resources/.");
   add_text(
       body, "p",
-      "Its binary is for machines like the one that has written it. It needs shared libraries "
-      "of the system: MPI, PETSc, SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
+      "Its binary is for machines like the one that has written it. But for those that are "
+      "beside it in binaries/*/concord/ it needs shared libraries of the system: MPI, PETSc, "
+      "SUNDIALS, HDF5, GSL, UDUNITS, yaml-cpp, pugixml, libzip, "
       "OpenSSL, ZeroMQ. On Debian the packages of these bring them, as Concord's own package does; "
       "'ldd binaries/*/*.so' says which are missing.");
   add_text(

@@ -67,6 +67,8 @@ struct ExportedModel {
   std::vector<const NumberTable*> tables;   ///< that expressions look up, each once
   std::vector<ExportedVariable> variables;  ///< in the order of the description
   std::vector<std::string> notes;           ///< what the user should know
+  /// Its outputs follow its inputs directly at the start only, and it is for co-simulation alone.
+  bool is_delay = false;
 
   const ExportedVariable& variable(VariableRole role, std::size_t index) const;
   /// Where that variable stands in `variables`.

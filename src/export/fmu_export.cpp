@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "concord/errors.hpp"
+#include "export/delay_source.hpp"
 #include "export/documentation.hpp"
 #include "export/fixed_sources.hpp"
 #include "export/shared_library.hpp"
@@ -17,10 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The FMU's files but the binary.
-std::vector<FmuFile> text_files(const ExportedModel& model, const FmuExport& wanted,
-                                const std::string& token) {
-  auto files = model_sources(model, wanted.version, wanted.experiment, token);
+/// Adds what is beside the sources and the binary.
+void add_descriptions(const ExportedModel& model, const FmuExport& wanted, const std::string& token,
+                      std::vector<FmuFile>& files) {
   files.insert(files.begin(), {"modelDescription.xml",
                                model_description(model, wanted.version, wanted.experiment, token)});
   if (wanted.version == FmiVersion::v3)
@@ -31,7 +31,6 @@ std::vector<FmuFile> text_files(const ExportedModel& model, const FmuExport& wan
                        fixed_sources::license});
   files.push_back(
       {"documentation/index.html", documentation(model, wanted.version, wanted.experiment)});
-  return files;
 }
 
 void unfold(const std::vector<FmuFile>& files, const fs::path& folder) {
@@ -75,14 +74,11 @@ std::string compiled(const ExportedModel& model, const std::vector<FmuFile>& fil
   return "";
 }
 
-}  // namespace
-
-std::vector<std::string> export_fmu(const EquationsDescription& description,
-                                    const FmuExport& wanted, const fs::path& path) {
-  const ExportedModel model = lay_out(description);
+std::vector<std::string> write_fmu(const ExportedModel& model, const FmuExport& wanted,
+                                   const std::string& token, std::vector<FmuFile> files,
+                                   const fs::path& path) {
   std::vector<std::string> notes = model.notes;
-  const std::string token = instantiation_token(model, wanted.version, wanted.experiment);
-  const auto files = text_files(model, wanted, token);
+  add_descriptions(model, wanted, token, files);
   const std::string binary = wanted.binary == ExportedBinary::leave_out
                                  ? ""
                                  : compiled(model, files, wanted, token, notes);
@@ -94,6 +90,25 @@ std::vector<std::string> export_fmu(const EquationsDescription& description,
         binary);
   archive.close();
   return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> export_fmu(const EquationsDescription& description,
+                                    const FmuExport& wanted, const fs::path& path) {
+  const ExportedModel model = lay_out(description);
+  const std::string token = instantiation_token(model, wanted.version, wanted.experiment);
+  return write_fmu(model, wanted, token,
+                   model_sources(model, wanted.version, wanted.experiment, token), path);
+}
+
+std::vector<std::string> export_delay(const DelayDescription& delay, const FmuExport& wanted,
+                                      const fs::path& path) {
+  const ExportedModel model = delay_model(delay);
+  std::string all;
+  for (const auto& [name, content] : delay_sources(model, wanted.experiment, "")) all += content;
+  const std::string token = guid_of(all + delay.source.unit);
+  return write_fmu(model, wanted, token, delay_sources(model, wanted.experiment, token), path);
 }
 
 }  // namespace concord

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "export/description_writer.hpp"
+#include "subsystem/delay/delay_subsystem.hpp"
 #include "subsystem/equations/equations_model.hpp"
 
 namespace concord {
@@ -23,5 +24,9 @@ struct FmuExport {
 /// cannot be written (then nothing is there).
 std::vector<std::string> export_fmu(const EquationsDescription& description,
                                     const FmuExport& wanted, const std::filesystem::path& path);
+
+/// A delay as an FMU of FMI 2.0 for co-simulation (delay_model); the same as above in all else.
+std::vector<std::string> export_delay(const DelayDescription& delay, const FmuExport& wanted,
+                                      const std::filesystem::path& path);
 
 }  // namespace concord

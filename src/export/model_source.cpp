@@ -252,19 +252,28 @@ const char* interface_file(FmiVersion version) {
   return version == FmiVersion::v2 ? "fmi2.h" : "fmi3.h";
 }
 
-std::string main_source(const ExportedModel& model, FmiVersion version,
-                        const ExportedExperiment& experiment, const std::string& token) {
-  const CNames names = names_in_c(model);
-  const std::string fmi = version == FmiVersion::v2 ? "2.0" : "3.0";
-  std::string text = "/* The subsystem '" + model.name + "' as an FMU of FMI " + fmi +
+}  // namespace
+
+std::string sources_begin(const std::string& what, const std::string& name, FmiVersion version) {
+  std::string text = "/* " + what + " as an FMU of FMI " +
+                     (version == FmiVersion::v2 ? "2.0" : "3.0") +
                      ", written by Concord " CONCORD_VERSION
                      ".\n   Concord's parts: BSD 2-Clause License, "
                      "documentation/licenses/license.txt.\n   Compile this file alone: it includes "
                      "the others. For example:\n"
                      "   cc -std=c99 -O2 -fPIC -shared " +
-                     model.name + ".c -lm -o " + model.name + ".so */\n\n";
+                     name + ".c -lm -o " + name + ".so */\n\n";
   for (const char* header : {"float", "math", "stdarg", "stddef", "stdio", "stdlib", "string"})
     text += std::string("#include <") + header + ".h>\n";
+  return text;
+}
+
+namespace {
+
+std::string main_source(const ExportedModel& model, FmiVersion version,
+                        const ExportedExperiment& experiment, const std::string& token) {
+  const CNames names = names_in_c(model);
+  std::string text = sources_begin("The subsystem '" + model.name + "'", model.name, version);
   text += "\n#define MODEL_TOKEN \"" + token + "\"\n#define DEFAULT_START " +
           c_number(experiment.start) + "\n#define DEFAULT_TOLERANCE " +
           c_number(experiment.tolerance) + "\n\n";
@@ -288,7 +297,8 @@ std::string main_source(const ExportedModel& model, FmiVersion version,
   text += "/* The same, differentiated in the direction (dt, dx, du, dp). */\n";
   for (const CFunction& function : differentiated) text += tangents(function, model, names);
   return text +
-         "#include \"instance.h\"\n#include \"events.h\"\n#include \"integrator.h\"\n#include \"" +
+         "#include \"calls.h\"\n#include \"instance.h\"\n#include \"events.h\"\n#include "
+         "\"integrator.h\"\n#include \"" +
          interface_file(version) + "\"\n";
 }
 
@@ -308,6 +318,7 @@ std::vector<FmuFile> model_sources(const ExportedModel& model, FmiVersion versio
                                    const ExportedExperiment& experiment, const std::string& token) {
   return {{"sources/" + model.name + ".c", main_source(model, version, experiment, token)},
           {"sources/functions.h", fixed_sources::functions},
+          {"sources/calls.h", fixed_sources::calls},
           {"sources/instance.h", fixed_sources::instance},
           {"sources/events.h", fixed_sources::events},
           {"sources/integrator.h", fixed_sources::integrator},

@@ -23,6 +23,9 @@ struct ExportedExperiment {
 std::vector<FmuFile> model_sources(const ExportedModel& model, FmiVersion version,
                                    const ExportedExperiment& experiment, const std::string& token);
 
+/// How the first source begins: `what` it is, and the headers of the standard library.
+std::string sources_begin(const std::string& what, const std::string& name, FmiVersion version);
+
 /// A text that no FMU with another content has, in the form of a GUID.
 std::string instantiation_token(const ExportedModel& model, FmiVersion version,
                                 const ExportedExperiment& experiment);

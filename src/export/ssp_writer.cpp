@@ -9,9 +9,11 @@
 #include "concord/errors.hpp"
 #include "export/attributes.hpp"
 #include "export/fmu_export.hpp"
+#include "export/table_equations.hpp"
 #include "files/archive_writer.hpp"
 #include "files/scratch_folder.hpp"
 #include "files/uri.hpp"
+#include "subsystem/delay/delay_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/wording.hpp"
 
@@ -66,7 +68,15 @@ struct Part {
   std::shared_ptr<const FmuSetup> fmu;
   std::string source;                          ///< as a relative URI
   std::map<std::string, std::string> renamed;  ///< outputs of equations that have other names
+  bool is_delay = false;
 };
+
+/// In words: a subsystem that is no FMU yet.
+std::string what_is(const SubsystemEntry& entry) {
+  if (entry.delay) return entry.description.stands_for + " is a part of its own";
+  return "subsystem '" + entry.description.name +
+         (entry.table ? "' is a table" : "' has equations");
+}
 
 class SspWriter {
  public:
@@ -78,11 +88,20 @@ class SspWriter {
   [[noreturn]] void refuse(const Location& location, const std::string& problem) const {
     throw InputError((location.empty() ? model_.source : location) + ": " + problem);
   }
+  /// The way out.
+  std::string whole_model() const {
+    return "; 'concord export-fmu " + model_.source +
+           "' writes the whole model as one FMU with its solver inside";
+  }
   bool is_archive() const { return path_.extension() == ".ssp"; }
   void refuse_unsupported() const;
   void note_losses();
   Part part_of(const SubsystemEntry& entry);
   Part part_of_equations(const SubsystemEntry& entry);
+  Part part_of_delay(const SubsystemEntry& entry);
+  FmuExport wanted_fmu() const;
+  template <class Export>
+  fs::path written(const std::string& name, const std::string& what, Export&& write);
   std::string stored(const fs::path& fmu);
   std::string relative_source(const fs::path& fmu) const;
   std::string description();
@@ -94,8 +113,8 @@ class SspWriter {
   static std::string enumeration_name(const FmiVariable& variable);
   static void add_enumerations(Node values, const Part& part, const std::vector<FmuValue>& given);
   void add_connection(Node connections, const ConnectionEntry& connection);
-  void set_end(Node node, const char* element, const char* connector, const std::string& name,
-               const Location& location);
+  enum class End { output, input };
+  void set_end(Node node, End end, const std::string& name, const Location& location);
   std::string usable_unit(const FmiVariable& variable);
 
   const Model& model_;
@@ -104,29 +123,28 @@ class SspWriter {
   std::vector<Part> parts_;
   std::map<fs::path, std::string> stored_;  ///< FMU files and their names in the archive
   std::set<std::string> taken_;             ///< names in the archive, in lower case
+  std::map<std::string, fs::path> delays_;  ///< FMUs of delays, by what is delayed
   UnitTexts units_;
 };
 
 void SspWriter::refuse_unsupported() const {
   if (!model_.constraints.empty())
-    refuse(model_.constraints.front().location,
-           "constraint '" + model_.constraints.front().unknown +
-               "': SSP has no constraints; only 'concord run' of the model file can solve it");
+    refuse(model_.constraints.front().location, "constraint '" +
+                                                    model_.constraints.front().unknown +
+                                                    "': SSP has no constraints" + whole_model());
   if (!model_.initial.empty())
     refuse(model_.initial.front().location,
            "initial equation '" + model_.initial.front().equation +
-               "': SSP has no equations at the start; give what it finds as start values");
+               "': SSP has no equations at the start; give what it finds as start values" +
+               whole_model());
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (entry.description.kind == "delay")
-      refuse(entry.location, entry.description.stands_for +
-                                 ": SSP has no delays; only 'concord run' of the model file knows "
-                                 "them");
-    else if (!entry.fmu && !entry.equations)
+    if (!entry.fmu && !entry.equations && !entry.table && !entry.delay)
       refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
                                  entry.description.kind +
-                                 ", which SSP cannot hold; it holds FMUs (and equations, which "
-                                 "become FMUs)");
-  if (!model_.events.empty())
+                                 ", which SSP cannot hold; it holds FMUs (and equations, "
+                                 "tables and delays, which become FMUs)" +
+                                 whole_model());
+  if (!model_.listed_events.empty())
     refuse(model_.source,
            "events: SSP has no time events; remove them, or let an FMU announce them");
   if (!is_archive() && fs::path(model_.source).extension() == ".ssp")
@@ -134,12 +152,12 @@ void SspWriter::refuse_unsupported() const {
            "its FMUs are inside the archive, where an .ssd file cannot name them; write an .ssp "
            "archive, or unpack this one");
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (entry.equations && !is_archive())
+    if (!entry.fmu && !is_archive())
       refuse(entry.location,
-             "subsystem '" + entry.description.name +
-                 "' has equations, and an .ssd file has no room for their FMU; "
-                 "write an .ssp archive, or make the FMU first: concord export-fmu " +
-                 model_.source + " " + entry.description.name);
+             what_is(entry) + ", and an .ssd file has no room for its FMU; write an .ssp archive" +
+                 (entry.delay ? ""
+                              : ", or make the FMU first: concord export-fmu " + model_.source +
+                                    " " + entry.description.name));
 }
 
 void SspWriter::note_losses() {
@@ -181,34 +199,67 @@ std::string SspWriter::relative_source(const fs::path& fmu) const {
   return uri_of(fs::proximate(fs::absolute(fmu), fs::absolute(path_).parent_path()).string());
 }
 
-/// The FMU is written to the scratch folder and read back like any other.
-Part SspWriter::part_of_equations(const SubsystemEntry& entry) {
-  const std::string& name = entry.description.name;
+FmuExport SspWriter::wanted_fmu() const {
   FmuExport wanted;
   wanted.binary = ExportedBinary::required;
   wanted.experiment.start = model_.start;
   wanted.experiment.stop = model_.stop;
-  fs::path file;
+  return wanted;
+}
+
+/// An FMU in a scratch folder, from where it is read back like any other; its notes are those of
+/// `what`.
+template <class Export>
+fs::path SspWriter::written(const std::string& name, const std::string& what, Export&& write) {
   const fs::path folder = shared_scratch_folder(
-      "ssp|" + fs::absolute(path_).string() + "|" + name, [&](const fs::path& place) {
-        for (const std::string& note :
-             export_fmu(*entry.equations, wanted, place / (name + ".fmu")))
-          notes_.push_back("subsystem '" + name + "': " + note);
+      "ssp|" + fs::absolute(path_).string() + "|" + what, [&](const fs::path& place) {
+        for (const std::string& note : write(place / (name + ".fmu")))
+          notes_.push_back(what + ": " + note);
       });
-  notes_.push_back("subsystem '" + name + "' has equations: it becomes an FMU (FMI 2.0)");
+  return folder / (name + ".fmu");
+}
+
+/// One FMU for all delays of one unit and kind.
+Part SspWriter::part_of_delay(const SubsystemEntry& entry) {
+  const DelayDescription& delay = *entry.delay;
+  const bool held = delay.source.kind == SignalKind::held;
+  const std::string what = "delay, " + delay.source.unit + (held ? ", held" : "");
+  fs::path& file = delays_[what];
+  if (file.empty())
+    file = written("delay", what,
+                   [&](const fs::path& path) { return export_delay(delay, wanted_fmu(), path); });
+  notes_.push_back(what_is(entry) + ": it becomes an FMU (FMI 2.0, co-simulation)");
+  FmuRequest request;
+  request.subsystem = entry.description.name;
+  request.path = file;
+  request.location = entry.location;
+  request.parameters = {{delay_parameter_name, {exact_number(delay.delay)}, "", entry.location}};
+  Part part{request.subsystem, open_fmu(request), stored(file), {}};
+  part.is_delay = true;
+  return part;
+}
+
+Part SspWriter::part_of_equations(const SubsystemEntry& entry) {
+  const std::string& name = entry.description.name;
+  const EquationsDescription equations = equations_of(entry, model_.start);
+  const fs::path file = written(name, "subsystem '" + name + "'", [&](const fs::path& path) {
+    return export_fmu(equations, wanted_fmu(), path);
+  });
+  notes_.push_back(what_is(entry) + ": it becomes an FMU (FMI 2.0)");
   FmuRequest request;
   request.subsystem = name;
-  request.path = folder / (name + ".fmu");
+  request.path = file;
   request.location = entry.location;
-  Part part{name, open_fmu(request), stored(request.path), {}};
-  const ExportedModel layout = lay_out(*entry.equations);
+  Part part{name, open_fmu(request), stored(file), {}};
+  const ExportedModel layout = lay_out(equations);
   for (std::size_t i = 0; i < layout.outputs.size(); ++i)
     part.renamed[layout.outputs[i].name] = layout.variable(VariableRole::output, i).name;
   return part;
 }
 
 Part SspWriter::part_of(const SubsystemEntry& entry) {
-  if (entry.equations) return part_of_equations(entry);
+  if (entry.equations || entry.table) return part_of_equations(entry);
+  if (entry.delay) return part_of_delay(entry);
   const fs::path& file = entry.fmu->request.path;
   return {
       entry.description.name, entry.fmu, is_archive() ? stored(file) : relative_source(file), {}};
@@ -369,10 +420,12 @@ void SspWriter::add_component(Node elements, const Part& part) {
         choice == Choice::co_simulation ? "CoSimulation" : "ModelExchange");
   add_connectors(component, part);
   add_values(component, part);
+  if (part.is_delay)
+    set(component.append_child("ssd:Annotations").append_child("ssc:Annotation"), "type",
+        delay_annotation);
 }
 
-void SspWriter::set_end(Node node, const char* element, const char* connector,
-                        const std::string& name, const Location& location) {
+void SspWriter::set_end(Node node, End end, const std::string& name, const Location& location) {
   const auto longest = [&](const Part& a, const Part& b) {
     const bool holds_a = name.starts_with(a.name + "."), holds_b = name.starts_with(b.name + ".");
     return holds_a != holds_b ? holds_b : a.name.size() < b.name.size();
@@ -381,8 +434,8 @@ void SspWriter::set_end(Node node, const char* element, const char* connector,
   if (part == parts_.end() || !name.starts_with(part->name + "."))
     refuse(location, "there is no subsystem for " + in_quotes(name));
   std::string variable_name = name.substr(part->name.size() + 1);
-  if (const auto other = part->renamed.find(variable_name); other != part->renamed.end())
-    variable_name = other->second;
+  const auto other = part->renamed.find(variable_name);
+  if (end == End::output && other != part->renamed.end()) variable_name = other->second;
   const auto& variables = part->fmu->model->variables;
   const bool there =
       std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
@@ -391,14 +444,15 @@ void SspWriter::set_end(Node node, const char* element, const char* connector,
   if (!there)
     refuse(location,
            in_quotes(name) + " is no scalar variable, and SSP 1.0 connects no elements of arrays");
-  set(node, element, part->name);
-  set(node, connector, variable_name);
+  const bool starts = end == End::output;
+  set(node, starts ? "startElement" : "endElement", part->name);
+  set(node, starts ? "startConnector" : "endConnector", variable_name);
 }
 
 void SspWriter::add_connection(Node connections, const ConnectionEntry& connection) {
   Node node = connections.append_child("ssd:Connection");
-  set_end(node, "startElement", "startConnector", connection.from, connection.location);
-  set_end(node, "endElement", "endConnector", connection.to, connection.location);
+  set_end(node, End::output, connection.from, connection.location);
+  set_end(node, End::input, connection.to, connection.location);
   if (!connection.converts_units) set(node, "suppressUnitConversion", "true");
   if (connection.factor == 1.0 && connection.offset == 0.0) return;
   Node transformation = node.append_child("ssc:LinearTransformation");

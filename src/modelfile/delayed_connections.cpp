@@ -1,6 +1,7 @@
 #include "modelfile/delayed_connections.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -51,6 +52,7 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
   entry.description = describe_delay(delay);
   entry.location = location;
   entry.identity = "a delay of " + exact_number(delay.delay) + " s";
+  entry.delay = std::make_shared<const DelayDescription>(delay);
   entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
   return entry;
 }

@@ -15,11 +15,13 @@
 namespace concord {
 
 class CallLog;
+struct DelayDescription;
 struct EquationsDescription;
 struct FmuSetup;
 struct FoundStart;
 struct Model;
 struct StartProblem;
+struct TableDescription;
 class UserFunctions;
 
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
@@ -65,6 +67,8 @@ struct SubsystemEntry {
   /// What it was made from, for export; null for other kinds.
   std::shared_ptr<const EquationsDescription> equations = {};
   std::shared_ptr<const FmuSetup> fmu = {};
+  std::shared_ptr<const TableDescription> table = {};
+  std::shared_ptr<const DelayDescription> delay = {};
   std::shared_ptr<const Model> inside = {};  ///< of a system with a `run`, or of a group
   std::size_t place = 0;                     ///< in the model file, where there are groups
   /// Begins with the start values of states and inputs that this description has, which is its own

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "support/library_folder.hpp"
 
 namespace concord {
 
@@ -47,7 +50,9 @@ void add_names(ut_system* system) {
 ut_system* database() {
   static const System system = [] {
     ut_set_error_message_handler(ut_ignore);
-    System result(ut_read_xml(nullptr));
+    const std::filesystem::path carried = library_folder() / "udunits2.xml";
+    std::error_code error;
+    System result(ut_read_xml(std::filesystem::exists(carried, error) ? carried.c_str() : nullptr));
     if (!result) {
       throw InputError(
           "the units database of udunits-2 cannot be read; install the package libudunits2-data "

@@ -6,12 +6,15 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "concord/errors.hpp"
 #include "concord/simulation.hpp"
+#include "support/library_folder.hpp"
 
 namespace concord {
 namespace {
@@ -67,6 +70,15 @@ class SignalsOfImporter {
   struct sigaction before_[count] = {};
 };
 
+/// Open MPI and hwloc, which it uses, look for them in folders of the system.
+void find_carried_plugins() {
+  const std::filesystem::path folder = library_folder();
+  std::error_code error;
+  if (!std::filesystem::exists(folder / "mca_pmix_isolated.so", error)) return;
+  for (const char* variable : {"OMPI_MCA_mca_base_component_path", "HWLOC_PLUGINS_PATH"})
+    setenv(variable, folder.c_str(), 1);
+}
+
 }  // namespace
 
 void need_libraries() {
@@ -83,6 +95,7 @@ void need_libraries() {
     return;
   }
   const WithoutLauncher alone;
+  find_carried_plugins();
   char name[] = "concord";
   char* arguments[] = {name, nullptr};
   new Session(1, arguments);  // NOLINT: likewise

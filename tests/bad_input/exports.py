@@ -70,7 +70,7 @@ refused("fmu_of_unknown_subsystem", "export-fmu model.yaml leff", "no subsystem 
         "did you mean 'left'?")
 refused("fmu_of_constraint", "export-fmu model.yaml force", "constraint", text=CONSTRAINED)
 refused("ssp_with_constraint", "export-ssp model.yaml", "constraint 'force'", "SSP has no",
-        text=CONSTRAINED)
+        "'concord export-fmu model.yaml' writes the whole model", text=CONSTRAINED)
 refused("ssp_with_events", "export-ssp model.yaml", "events", "SSP has no time events",
         text=PAIR + "events: [0.5]\n")
 refused("ssd_with_equations", "export-ssp model.yaml -o system.ssd", "'left' has equations",
@@ -93,21 +93,34 @@ refused("ssp_into_no_folder", "export-ssp model.yaml -o none/model.ssp", "none/m
 def native_is_refused(bench):
     bench.write("model.yaml", NATIVE.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"]))
     bench.refuses("export-fmu", "model.yaml", "right", says=["'right' is native", "equations"])
-    bench.refuses("export-ssp", "model.yaml", says=["'right' is native", "SSP cannot hold"])
+    bench.refuses("export-ssp", "model.yaml", says=["'right' is native", "SSP cannot hold",
+                                                    "concord export-fmu model.yaml"])
     assert os.listdir(bench.folder) == ["model.yaml"]
 
 
 @case
-def tables_and_delays_are_refused(bench):
+def tables_and_delays_need_archives(bench):
     bench.write("road.csv", "t,z\n0,0\n1,1\n")
     text = PAIR.replace("subsystems:\n", "subsystems:\n  road: {table: {file: road.csv}}\n")
-    bench.write("model.yaml", text)
-    bench.refuses("export-fmu", "model.yaml", "road", says=["'road' is", "table", "equations"])
-    bench.refuses("export-ssp", "model.yaml", says=["'road' is", "table", "SSP cannot hold"])
-    bench.write("model.yaml", changed(("  - left.x -> right.x",
-                                       "  - {connect: left.x -> right.x, delay: 0.2}")))
-    bench.refuses("export-ssp", "model.yaml", says=["left.x -> right.x", "SSP has no delays"])
-    assert sorted(os.listdir(bench.folder)) == ["model.yaml", "road.csv"]
+    bench.write("model.yaml", text[:text.index("  left:")])
+    bench.refuses("export-ssp", "model.yaml", "-o", "system.ssd",
+                  says=["'road' is a table", "concord export-fmu model.yaml road"])
+    bench.write("model.yaml", "experiment: {start: 0, stop: 1}\nsubsystems:\n  left: {fmu: left.fmu}\n"
+                              "connections:\n  - {connect: left.x -> left.f, delay: 0.2}\n")
+    bench.write("pair.yaml", PAIR.replace("units: {x: m, f: N}", "units: {x: m}"))
+    bench.run("export-fmu", "pair.yaml", "left").succeeds()
+    bench.refuses("export-ssp", "model.yaml", "-o", "system.ssd",
+                  says=["the delay of left.", "write an .ssp archive"])
+    assert sorted(os.listdir(bench.folder)) == ["left.fmu", "model.yaml", "pair.yaml", "road.csv"]
+
+
+@case
+def libraries_are_for_wholes_alone(bench):
+    bench.write("model.yaml", PAIR)
+    bench.refuses("export-fmu", "model.yaml", "left", "--with-libraries",
+                  says=["--with-libraries is for the whole model"])
+    bench.run("export-fmu", "model.yaml", "--with-libraries", ranks=2).fails(2, "without mpirun")
+    assert os.listdir(bench.folder) == ["model.yaml"]
 
 
 @case

@@ -102,8 +102,10 @@ connections:
     def test_ssp(self):
         model = self.model(self.TEXT.format(connection="{connect: a.x -> a.u, delay: T}"))
         run = execute("export-ssp", model, "-o", self.folder / "model.ssp")
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("the delay of a.x -> a.u: SSP has no delays", run.stderr)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("the delay of a.x -> a.u is a part of its own: it becomes an FMU", run.stderr)
+        check = execute("check", self.folder / "model.ssp")
+        self.assertIn("delay_a_u (delay)", check.stdout)
 
     def test_start_values_that_don_t_settle(self):
         text = """

@@ -1,7 +1,11 @@
 """What FMUs of whole models carry, and how Concord itself runs them."""
+import json
 import os
 import shutil
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -80,6 +84,23 @@ class Files(WholeTest):
                  for unknown in root.find("ModelStructure/Outputs")}
         self.assertEqual(found, {"a.x": [], "a.y": [str(names.index("a.u") + 1)], "b.z": [],
                                  "error_estimate": []})
+
+
+class Libraries(WholeTest):
+    def test_it_runs_on_what_it_carries(self):
+        """All that its instance loads in a fresh process lies in its folder, but for the C library."""
+        options = ("-cosim_step", 1e-2)
+        run = simulate(TWO_MASS, *options)
+        for version in (2, 3):
+            folder = self.exported(TWO_MASS, "--with-libraries", *options, version=version)
+            words = [sys.executable, "-B", str(Path(__file__).with_name("whole_libraries.py")), str(folder),
+                     *run.outputs.names]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(done.stdout)
+            self.assertEqual(told["outside"], [])
+            self.assertGreater(told["inside"], 50)
+            self.assertEqual(told["values"], list(run.outputs.values[-1]))
 
 
 class Code(WholeTest):

@@ -14,10 +14,12 @@
 #include "files/uri.hpp"
 #include "files/xml_document.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
+#include "modelfile/ssp/ssp_delays.hpp"
 #include "modelfile/ssp/ssp_parameters.hpp"
 #include "modelfile/ssp/ssp_units.hpp"
 #include "modelfile/ssp/ssp_variables.hpp"
 #include "modelfile/ssp/ssp_xml.hpp"
+#include "subsystem/delay/delay_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -54,6 +56,7 @@ struct Edge {
 struct Component {
   std::string path;
   FmuRequest request;
+  bool is_delay = false;  ///< which Concord has written
 };
 
 std::string joined_path(const std::string& parent, const std::string& name) {
@@ -278,6 +281,8 @@ void SspReader::read_fmu(const Node& component, const std::string& path) {
     result.request.options.interface = FmuInterfaceChoice::co_simulation;
   if (implementation == "ModelExchange")
     result.request.options.interface = FmuInterfaceChoice::model_exchange;
+  for (const Node annotation : children_named(child_named(component, "Annotations"), "Annotation"))
+    result.is_delay = result.is_delay || text(annotation, "type") == delay_annotation;
   if (!by_path_.emplace(path, components_.size()).second)
     fail("the element " + in_quotes(path) + " is there twice");
   components_.push_back(std::move(result));
@@ -568,6 +573,8 @@ Model SspReader::read(const ModelChanges& changes) {
   list_files(model);
   by_owner.refuse_others(names);
   connect(model);
+  for (const Component& component : components_)
+    if (component.is_delay) put_delay_into_connections(component.request.subsystem, model);
   model.notes.insert(model.notes.end(), notes_.begin(), notes_.end());
   return model;
 }

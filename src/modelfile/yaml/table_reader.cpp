@@ -198,6 +198,7 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
     refuse_endless(description, from, to);
     return description.signals->events(from, to);
   };
+  entry.table = std::make_shared<const TableDescription>(description);
   entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_table_model(description), settings);
   };

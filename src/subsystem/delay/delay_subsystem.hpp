@@ -22,6 +22,9 @@ struct DelayDescription {
 
 inline constexpr const char* delay_input_name = "u";
 inline constexpr const char* delay_output_name = "y";
+inline constexpr const char* delay_parameter_name = "delay";  ///< of exported ones, s
+/// In SSP: that a component is a delay, which readers who know this may put in its place.
+inline constexpr const char* delay_annotation = "concord.delay";
 
 SubsystemDescription describe_delay(const DelayDescription& delay);
 

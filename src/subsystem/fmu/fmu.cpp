@@ -72,6 +72,20 @@ std::shared_ptr<const ModelDescription> with_inputs(const ModelDescription& mode
   return result;
 }
 
+/// Outputs that only events change, or discrete states: model exchange tells the instants.
+bool jumps_by_itself(const ModelDescription& model) {
+  const auto jumps = [](const FmiVariable& variable) {
+    return variable.variability == FmiVariability::discrete;
+  };
+  return std::ranges::any_of(
+             model.outputs,
+             [&](const FmiUnknown& output) { return jumps(model.variables[output.variable]); }) ||
+         std::ranges::any_of(model.variables, [&](const FmiVariable& variable) {
+           return jumps(variable) && variable.causality == FmiCausality::local &&
+                  variable.initial == "exact";
+         });
+}
+
 /// Makes an FmuSetup from a request.
 class SetupBuilder {
  public:
@@ -105,7 +119,6 @@ class SetupBuilder {
   }
   void drive_parameters();
   void refuse_unsupported() const;
-  static bool jumps_by_itself(const ModelDescription& model);
   void choose_role();
   void add_input_starts();
   void add_inputs();
@@ -151,13 +164,6 @@ void SetupBuilder::refuse_unsupported() const {
     if (variable.type == FmiType::clock)
       fail(setup_->request.location, "the FMU has the clock " + in_quotes(variable.name) +
                                          "; clocks are not supported, export it without them");
-}
-
-/// Outputs that only events change: model exchange tells their instants.
-bool SetupBuilder::jumps_by_itself(const ModelDescription& model) {
-  return std::ranges::any_of(model.outputs, [&](const FmiUnknown& output) {
-    return model.variables[output.variable].variability == FmiVariability::discrete;
-  });
 }
 
 void SetupBuilder::choose_role() {
@@ -324,7 +330,8 @@ void SetupBuilder::set_capabilities() {
   const auto& inputs = setup_->description.inputs;
   const bool indicators = setup_->model->event_indicators > 0;
   setup_->description.events = setup_->role == FmuRole::model_exchange
-                                   ? indicators || std::any_of(inputs.begin(), inputs.end(), held)
+                                   ? indicators || jumps_by_itself(*setup_->model) ||
+                                         std::any_of(inputs.begin(), inputs.end(), held)
                                    : tells_events(setup_->use);
 }
 
@@ -476,7 +483,7 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
   Capabilities can;
   if (setup.role == FmuRole::model_exchange) {
     const auto& inputs = setup.input_variables;
-    const bool no_events = setup.model->event_indicators == 0 &&
+    const bool no_events = setup.model->event_indicators == 0 && !jumps_by_itself(*setup.model) &&
                            std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
                              return kind_of(*input) == SignalKind::held;
                            });

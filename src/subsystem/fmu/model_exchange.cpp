@@ -55,6 +55,8 @@ class FmuModel final : public HybridModel {
                std::span<double> y) override;
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
                  const Jacobians& result) override;
+  bool time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                        const TimeDerivatives& result) override;
 
   void note_use(std::span<const char> fed) override;
   void begin_initialization(double t, double stop) override;
@@ -138,6 +140,7 @@ class FmuModel final : public HybridModel {
   std::optional<FmuSnapshot> saved_;  ///< freed before the instance
   InputGroup continuous_, discrete_;
   FmuPorts outputs_;
+  FmuPorts time_;  ///< where the FMU names it among what outputs or derivatives depend on
   TunableParameters parameters_;
   bool parameters_due_ = false;  ///< to be set in the next event
   Between next_, saved_next_;
@@ -149,12 +152,22 @@ class FmuModel final : public HybridModel {
   std::vector<double> x_;
 };
 
+/// The independent variable, where outputs or derivatives are said to depend on it; else none.
+std::vector<const FmiVariable*> times_named(const ModelDescription& model) {
+  for (const auto* unknowns : {&model.outputs, &model.derivatives})
+    for (const FmiUnknown& unknown : *unknowns)
+      for (const std::size_t i : unknown.dependencies.value_or(std::vector<std::size_t>()))
+        if (model.variables[i].causality == FmiCausality::independent) return {&model.variables[i]};
+  return {};
+}
+
 FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance)
     : setup_(std::move(setup)),
       use_(use),
       tolerance_(tolerance),
       instance_(FmuInstance::make(setup_->source(use_))),
       outputs_(setup_->ports(setup_->output_variables)),
+      time_(setup_->ports(times_named(*setup_->model))),
       parameters_(*setup_),
       x_(setup_->description.states.size()) {
   for (InputGroup* group : {&continuous_, &discrete_}) {
@@ -282,6 +295,20 @@ bool FmuModel::jacobians(double t, std::span<const double> x, std::span<const do
                       "; differences take the place of its directional derivatives");
   }
   use_.directional = false;
+  return false;
+}
+
+/// An FMU that names the time among what something depends on has derivatives by it.
+bool FmuModel::time_derivatives(double t, std::span<const double> x, std::span<const double> u,
+                                const TimeDerivatives& result) {
+  if (!use_.directional || time_.reals().empty()) return false;
+  go_to(t, x, u);
+  if (instance_->partial(setup_->derivatives, x.size(), time_, 1, result.f_t) &&
+      instance_->partial(outputs_, result.g_t.size(), time_, 1, result.g_t))
+    return true;
+  tell(*setup_, instance_->failure() + instance_->when() +
+                    "; differences take the place of its derivatives by the time");
+  time_ = {};
   return false;
 }
 

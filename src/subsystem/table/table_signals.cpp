@@ -66,11 +66,27 @@ Polynomial TableSignals::around(std::size_t signal, double t) const {
     return beyond(signal, before_, t, false);
   }
   if (t >= times_.back()) {
-    return t == times_.back() && after_ == Beyond::error ? on_piece(signal, times_.size() - 1, t)
-                                                         : beyond(signal, after_, t, true);
+    // Slopes at the last row are asked for right behind it.
+    constexpr double rounding = 4.0 * std::numeric_limits<double>::epsilon();
+    const bool at_last = t - times_.back() <= rounding * std::abs(times_.back());
+    return at_last && after_ == Beyond::error ? at_last_row(signal)
+                                              : beyond(signal, after_, t, true);
   }
   const auto next = std::upper_bound(times_.begin(), times_.end(), t);
   return on_piece(signal, static_cast<std::size_t>(next - times_.begin()) - 1, t);
+}
+
+/// Its value, with the slope that leads there.
+Polynomial TableSignals::at_last_row(std::size_t signal) const {
+  const std::size_t last = times_.size() - 1;
+  Polynomial result = on_piece(signal, ends_in_jump() ? last : last - 1, times_[last]);
+  result.c[0] = pieces_[signal][last].c[0];
+  return result;
+}
+
+bool TableSignals::ends_in_jump() const {
+  const std::size_t rows = times_.size();
+  return interpolation_ == Interpolation::step || rows < 2 || times_[rows - 2] == times_[rows - 1];
 }
 
 Polynomial TableSignals::beyond(std::size_t signal, Beyond rule, double t, bool after) const {

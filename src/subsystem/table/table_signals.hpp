@@ -36,10 +36,28 @@ class TableSignals {
   double first() const { return times_.front(); }
   double last() const { return times_.back(); }
   Interpolation interpolation() const { return interpolation_; }
+  Beyond before() const { return before_; }
+  Beyond after() const { return after_; }
+
+  /// Of the rows, ascending.
+  std::span<const double> times() const { return times_; }
+  /// Inner rows at which some signal jumps or has a kink.
+  std::span<const std::size_t> kinks() const { return kinks_; }
+  /// Whether there is one at the first or the last row, where rows are not repeated beyond it.
+  bool kink_at_first() const { return kink_at_first_; }
+  bool kink_at_last() const { return kink_at_last_; }
+  /// Whether the last row's value is no end of what leads there: of steps, and behind a jump.
+  bool ends_in_jump() const;
+  /// A signal from a row to the next one, as a polynomial of the time since the row; the last row's
+  /// is its value.
+  const Polynomial& piece(std::size_t signal, std::size_t row) const {
+    return pieces_[signal][row];
+  }
 
  private:
   Polynomial on_piece(std::size_t signal, std::size_t row, double t) const;
   Polynomial beyond(std::size_t signal, Beyond rule, double t, bool after) const;
+  Polynomial at_last_row(std::size_t signal) const;
   double start_of(double round) const;
   double time_of(std::size_t row, double round) const;  ///< where rows are repeated
   Polynomial repeated(std::size_t signal, double t) const;
