@@ -1,11 +1,20 @@
 #include "record/stream_address.hpp"
 
+#include <cstdio>
+#include <random>
 #include <regex>
 
 #include "concord/errors.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
+
+std::string new_token() {
+  std::random_device source;
+  char text[33];
+  std::snprintf(text, sizeof text, "%08x%08x%08x%08x", source(), source(), source(), source());
+  return text;
+}
 
 bool is_stream_address(const std::string& text) {
   return text.starts_with("tcp://") || text.starts_with("ipc://");

@@ -14,6 +14,9 @@ struct StreamAddress {
   std::string text() const { return endpoint + (has_token ? "#" + token : ""); }
 };
 
+/// That nobody can guess.
+std::string new_token();
+
 bool is_stream_address(const std::string& text);
 
 /// Throws InputError: `what`, the text, what it should be.
