@@ -21,7 +21,8 @@ p { margin: .4rem 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid var(--line);
          vertical-align: top; overflow-wrap: anywhere; }
-th { color: var(--soft); font-weight: 500; } td.number, th.number { text-align: right; }
+th { color: var(--soft); font-weight: 500; }
+td.number, th.number { text-align: right; white-space: nowrap; }
 .wide { overflow-x: auto; }
 pre { background: var(--panel); padding: .8rem; overflow: auto; max-height: 24rem; }
 details { margin: .5rem 0; } summary { cursor: pointer; }

@@ -85,8 +85,8 @@ class PageServer::Questions {
         refuse(response, 400, "what is to be set is said as {\"car.pedal\": 0.5}");
     });
     const std::string host = "127.0.0.1";
-    const bool bound = port == 0 ? (port = server_.bind_to_any_port(host)) > 0
-                                 : server_.bind_to_port(host, port);
+    const bool bound =
+        port == 0 ? (port = server_.bind_to_any_port(host)) > 0 : server_.bind_to_port(host, port);
     if (!bound)
       throw InputError("cannot listen at " + host + ":" + std::to_string(port) +
                        "; choose another port with --port");

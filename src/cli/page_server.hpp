@@ -27,8 +27,8 @@ class PageServer {
     std::size_t events, sets;  ///< how many
   };
   struct Answers {
-    std::function<std::string(const Known&)> news;          ///< JSON
-    std::function<void(const std::string& values)> set;     ///< {"car.pedal": 0.5}
+    std::function<std::string(const Known&)> news;       ///< JSON
+    std::function<void(const std::string& values)> set;  ///< {"car.pedal": 0.5}
   };
   /// Answers all who have asked, in the calling thread; waits until then for somebody.
   void answer(Clock::time_point until, const Answers& answers);

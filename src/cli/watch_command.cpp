@@ -37,7 +37,8 @@ const RegisteredCommand watch_run({
         "are in the file every two seconds, in a stream at once. It ends with the run, with its "
         "exit code: 0 done, 1 "
         "failed\n"
-        "or no more, 3 stopped early. With --page a browser of this machine shows it at the address\n"
+        "or no more, 3 stopped early. With --page a browser of this machine shows it at the "
+        "address\n"
         "that is printed, with sliders for what a run that streams lets be set "
         "(-cosim_stream_set).",
     .words = {{.name = "variables",
@@ -51,9 +52,7 @@ const RegisteredCommand watch_run({
                .help = "how often to look (default: 2)"},
               {.name = "once", .letter = '1', .help = "only now; exit code 0"},
               {.name = "page", .letter = 'p', .help = "in a page, for a browser of this machine"},
-              {.name = "port",
-               .value = "PORT",
-               .help = "of the page (default: any free one)"}},
+              {.name = "port", .value = "PORT", .help = "of the page (default: any free one)"}},
     .example = "watch model.h5 -v 'left.*'",
     .run =
         [](const Arguments& arguments) {
@@ -183,7 +182,7 @@ class PageTurns {
 };
 
 void show_stream_in_page(StreamReader& stream, const std::vector<std::string>& wanted, int port) {
-  constexpr double short_time = 0.01;  // s, until somebody else is listened to
+  constexpr double short_time = 0.01;                    // s, until somebody else is listened to
   if (stream.has_rows()) run_in_stream(stream, wanted);  // names that are not there
   PageTurns page(port, often);
   const auto is_over = [&] { return stream.status || stream.is_lost(); };
@@ -292,18 +291,20 @@ int watch(const Arguments& arguments) {
   const std::string& path = given.names.front();
   const auto port = parse_number(given.value("port").value_or("0"));
   if (!port || *port != std::floor(*port) || *port < 0 || *port > 65535)
-    refuse_words(watch_run, "--port takes a number, 1 to 65535, not " + in_quotes(*given.value("port")));
+    refuse_words(watch_run,
+                 "--port takes a number, 1 to 65535, not " + in_quotes(*given.value("port")));
   if (given.has("page") && given.has("once"))
-    refuse_words(watch_run, "--once is for the terminal, and --page shows a run while it goes on; give one");
-  if (given.has("port") && !given.has("page"))
-    refuse_words(watch_run, "--port belongs to --page");
+    refuse_words(watch_run,
+                 "--once is for the terminal, and --page shows a run while it goes on; give one");
+  if (given.has("port") && !given.has("page")) refuse_words(watch_run, "--port belongs to --page");
   const Manner manner = given.has("page")            ? Manner::page
                         : given.has("once")          ? Manner::once
                         : isatty(STDOUT_FILENO) != 0 ? Manner::in_place
                                                      : Manner::lines;
   const auto wanted = listed_names(given.value("variables").value_or(""));
-  return is_stream_address(path) ? watch_stream(path, wanted, *every, manner, static_cast<int>(*port))
-                                 : watch_file(path, wanted, *every, manner, static_cast<int>(*port));
+  return is_stream_address(path)
+             ? watch_stream(path, wanted, *every, manner, static_cast<int>(*port))
+             : watch_file(path, wanted, *every, manner, static_cast<int>(*port));
 }
 
 }  // namespace

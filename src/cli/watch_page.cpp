@@ -71,7 +71,7 @@ function showEvents(news) {
   happened = happened.concat(news.happened).slice(-200);
   data.events.marks = happened.map(([t]) => t);
   at("events").replaceChildren(happened.length ?
-    table("events", ["t [s]", "subsystem", "what"], [...happened].reverse().map(([t, who, what]) => [short(t), who || "(model)", what])) :
+    table("events", ["t [s]", "subsystem", "what"], [...happened].reverse().map(([t, who, what]) => [short(t), who || "(model)", what]), [0]) :
     make("p", {}, "None."));
 }
 
@@ -180,20 +180,20 @@ std::string watch_page() {
 std::string in_json(const PageNews& news, const PageServer::Known& known) {
   const WatchedRun& run = news.run;
   PageJson json{{"model", run.model},
-            {"status", run.status},
-            {"start", run.start},
-            {"stop", limit(run.stop)},
-            {"now", run.now},
-            {"rows", run.rows},
-            {"distance", run.last_distance},
-            {"events", run.events},
-            {"left", run.left},
-            {"over", news.over},
-            {"code", news.exit_code},
-            {"times", news.rows.time},
-            {"every", news.every},
-            {"happened_end", news.events.end()},
-            {"said_end", news.sets.end()}};
+                {"status", run.status},
+                {"start", run.start},
+                {"stop", limit(run.stop)},
+                {"now", run.now},
+                {"rows", run.rows},
+                {"distance", run.last_distance},
+                {"events", run.events},
+                {"left", run.left},
+                {"over", news.over},
+                {"code", news.exit_code},
+                {"times", news.rows.time},
+                {"every", news.every},
+                {"happened_end", news.events.end()},
+                {"said_end", news.sets.end()}};
   for (const char* list : {"variables", "values", "happened", "targets", "said"})
     json[list] = PageJson::array();
   for (const WatchedRun::Variable& variable : news.rows.variables) {

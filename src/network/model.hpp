@@ -213,8 +213,8 @@ struct Model {
   std::optional<bool> stiff{};   ///< whether a trial has shown stiff outputs; none: no trial yet
   std::string changes;           ///< lines "ball.e=0.9": values other than the model file says
   std::vector<StreamTarget> stream_targets;
-  std::vector<ModelFile> files;  ///< all, each once, in the order of reading
-  std::string text;              ///< path of the file that describes it; empty: none
+  std::vector<ModelFile> files;      ///< all, each once, in the order of reading
+  std::string text;                  ///< path of the file that describes it; empty: none
   std::shared_ptr<CallLog> calls{};  ///< of its FMUs, trials among them; null: not begun yet
   std::vector<std::string> notes;    ///< what was read and has no effect, for `concord check`
 };

@@ -15,8 +15,8 @@
 namespace concord {
 
 /// -cosim_stream: sends the chosen variables at each accepted communication point to whoever
-/// watches, as JSON over ZeroMQ (doc/results.md), and takes what they set (-cosim_stream_set). Who is
-/// slow misses rows: nobody is waited for.
+/// watches, as JSON over ZeroMQ (doc/results.md), and takes what they set (-cosim_stream_set). Who
+/// is slow misses rows: nobody is waited for.
 class RowStream : public StepObserver {
  public:
   /// Collective. Throws InputError where no variable has such a name, or the address cannot be

@@ -80,7 +80,8 @@ void StreamReader::take(std::span<const std::uint8_t> bytes) {
       said.at("events").get_to(events);
       if (said.contains("happened"))
         for (const Json& event : said.at("happened"))
-          told_events.add({taken.time, event.at(0).get<std::string>(), event.at(1).get<std::string>()});
+          told_events.add(
+              {taken.time, event.at(0).get<std::string>(), event.at(1).get<std::string>()});
       keep(std::move(taken));
     } else if (said.contains("planned")) {
       note(ToldSet::Kind::planned, said.at("planned"));

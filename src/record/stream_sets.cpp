@@ -16,8 +16,8 @@ StreamSets::StreamSets(SimulationCore& simulation) : simulation_(simulation) {
       return simulation.settable(target.subsystem + "." + name);
     };
     const Settable time = parameter(scenario_time_name);
-    places_.push_back({time, parameter(scenario_side_name), parameter(scenario_goal_name),
-                       time.subsystem()});
+    places_.push_back(
+        {time, parameter(scenario_side_name), parameter(scenario_goal_name), time.subsystem()});
     values_.push_back(target.start);
   }
   sides_.assign(places_.size(), 1.0);
@@ -96,9 +96,10 @@ void StreamSets::write_log() const {
     file.write("  - {at: " + exact_number(time) + ", set: {\"" + targets()[target].name +
                "\": " + exact_number(value) + "}}\n");
   };
-  file.write("# What those who watched have set (-cosim_stream_set). The same run again:\n"
-             "# concord run MODEL with its options and -cosim_scenario, in their place, with this "
-             "file\nactions:\n");
+  file.write(
+      "# What those who watched have set (-cosim_stream_set). The same run again:\n"
+      "# concord run MODEL with its options and -cosim_scenario, in their place, with this "
+      "file\nactions:\n");
   for (std::size_t target = 0; target < places_.size(); ++target)
     action(simulation_.plan().settings.start, target, targets()[target].start);
   for (std::size_t i = 0; i < done_times_.size(); ++i)

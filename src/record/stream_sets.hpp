@@ -21,9 +21,7 @@ class StreamSets {
   /// The targets of the simulation's model; it must outlive this object.
   explicit StreamSets(SimulationCore& simulation);
 
-  std::span<const StreamTarget> targets() const {
-    return simulation_.plan().model.stream_targets;
-  }
+  std::span<const StreamTarget> targets() const { return simulation_.plan().model.stream_targets; }
   bool any() const { return !targets().empty(); }
   /// Of a target, as it is.
   double value(std::size_t target) const { return values_[target]; }

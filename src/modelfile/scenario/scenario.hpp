@@ -35,8 +35,8 @@ struct ScenarioAction {
 /// In the order of writing. Throws InputError.
 std::vector<ScenarioAction> read_scenario(const std::filesystem::path& path);
 
-/// What -cosim_stream_set lists: names and patterns, "car.pedal=0:1, car.*", with limits or without.
-/// Throws InputError.
+/// What -cosim_stream_set lists: names and patterns, "car.pedal=0:1, car.*", with limits or
+/// without. Throws InputError.
 std::vector<ScenarioAction> planned_actions(const std::string& list);
 
 /// "offset sensor.y by 0.1"

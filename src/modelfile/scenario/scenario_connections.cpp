@@ -197,9 +197,9 @@ class Targets {
     const auto parameter = variables_.find(Role::parameter, name);
     if (!parameter) return false;
     const SubsystemEntry& entry = variables_.entry(*parameter);
-    return entry.fmu || (entry.equations &&
-                         is_named(*entry.equations,
-                                  entry.equations->parameters[parameter->index].name));
+    return entry.fmu ||
+           (entry.equations &&
+            is_named(*entry.equations, entry.equations->parameters[parameter->index].name));
   }
 
   /// Outputs that feed something before inputs of the same name; what has no feeder is set.
@@ -252,7 +252,8 @@ class Targets {
     if (place.role == Role::input && is_base(action) && feeder != nullptr)
       fail(action, "'" + name + "' is fed by '" + feeder->from +
                        "'; use override, which counts whatever feeds it");
-    if (action.planned && !target.what.actions.empty() && target.what.actions.back().planned) return;
+    if (action.planned && !target.what.actions.empty() && target.what.actions.back().planned)
+      return;
     target.what.actions.push_back(action);
   }
 
@@ -537,9 +538,8 @@ std::vector<ScenarioAction> read_scenarios(Model& model) {
   std::vector<ScenarioAction> result;
   const std::string given = options::text("cosim_scenario").value_or("");
   std::error_code error;
-  for (const std::string& path : std::filesystem::exists(given, error)
-                                     ? std::vector{given}
-                                     : listed_names(given)) {
+  for (const std::string& path :
+       std::filesystem::exists(given, error) ? std::vector{given} : listed_names(given)) {
     for (ScenarioAction& action : read_scenario(path)) result.push_back(std::move(action));
     model.files.push_back({"scenario", path});
   }

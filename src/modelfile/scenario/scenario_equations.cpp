@@ -173,13 +173,13 @@ class Writer {
   }
 
   /// What is set to `goal` at the time `at`, parameters that others give while the run goes on. The
-  /// relation says from then on the opposite of what it said before, whichever that was: with `side`
-  /// = 1 it becomes true, with -1 false.
+  /// relation says from then on the opposite of what it said before, whichever that was: with
+  /// `side` = 1 it becomes true, with -1 false.
   void await(const ScenarioAction& action) {
     const double never = 1e300;
-    for (const auto& [name, value] :
-         {std::pair(scenario_time_name, never), {scenario_side_name, 1.0},
-          {scenario_goal_name, *target_.start}})
+    for (const auto& [name, value] : {std::pair(scenario_time_name, never),
+                                      {scenario_side_name, 1.0},
+                                      {scenario_goal_name, *target_.start}})
       result_.parameters.push_back({name, value, result_.location});
     const std::string side = scenario_side_name;
     const std::string come = side + "*t >= " + side + "*" + scenario_time_name;

@@ -208,7 +208,8 @@ std::vector<ScenarioAction> planned_actions(const std::string& list) {
       action.most = parse_number(each.substr(colon + 1));
     }
     const bool limited = action.least && action.most && *action.least < *action.most;
-    if ((equals != each.npos && !limited) || action.target.find('.') == std::string::npos)
+    if ((equals != each.npos && !limited) ||
+        (action.target.find('.') == std::string::npos && !is_pattern(action.target)))
       throw InputError(option + ": " + in_quotes(each) +
                        " is no name with limits; it takes names and patterns as car.pedal=0:1, "
                        "'car.*', separated by commas");

@@ -152,7 +152,7 @@ class EquationEvents {
   std::vector<double> counting_;  ///< per relation: its guard
   std::vector<Jump> jumps_;       ///< of the instant `jumped_at_`
   double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
-  int pass_ = 0;  ///< of that instant
+  int pass_ = 0;        ///< of that instant
   double slack_ = 0.0;  ///< s: that of the last look
 };
 
