@@ -65,10 +65,11 @@ std::vector<std::size_t> thinned_rows(std::size_t first, std::size_t end) {
   return rows;
 }
 
+/// Left limits of rows at events come before them where `left` has their entries by rows.
 std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
                                                const std::vector<std::string>& wanted,
-                                               std::size_t most,
-                                               std::span<const std::size_t> rows) {
+                                               std::size_t most, std::span<const std::size_t> rows,
+                                               const std::map<std::size_t, std::size_t>& left) {
   auto chosen = shown_variables(results, wanted);
   chosen.resize(std::min(chosen.size(), most));
   std::vector<WatchedRun::Variable> variables;
@@ -77,10 +78,19 @@ std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
     variables.push_back({variable.name, variable.display, {}});
     row[variable.quantity].resize(results.columns(variable.quantity));
   }
-  for (const std::size_t r : rows) {
-    for (auto& [quantity, numbers] : row) results.read_rows(quantity, r, 1, numbers);
+  const auto take = [&](const auto& read) {
+    for (auto& [quantity, numbers] : row) read(quantity, numbers);
     for (std::size_t i = 0; i < chosen.size(); ++i)
       variables[i].values.push_back(row.at(chosen[i].quantity)[chosen[i].column]);
+  };
+  for (const std::size_t r : rows) {
+    if (const auto entry = left.find(r); entry != left.end())
+      take([&](Quantity quantity, std::span<double> numbers) {
+        results.read_left_limits(quantity, entry->second, 1, numbers);
+      });
+    take([&](Quantity quantity, std::span<double> numbers) {
+      results.read_rows(quantity, r, 1, numbers);
+    });
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) show(chosen[i], variables[i].values);
   return variables;
@@ -121,7 +131,7 @@ WatchedRun run_in_file(const std::string& path, const std::vector<std::string>& 
   if (time.size() > 1) run.last_distance = time.back() - time[time.size() - 2];
   if (run.stop) run.left = time_left(results, *run.stop - run.now);
   const auto rows = sampled_rows(time.size(), [&](std::size_t i) { return time[i]; });
-  run.variables = variables_in(results, wanted, most_variables, rows);
+  run.variables = variables_in(results, wanted, most_variables, rows, {});
   return run;
 }
 
@@ -131,9 +141,13 @@ WatchedRows rows_in_file(const std::string& path, const std::vector<std::string>
   const auto& time = results.time();
   const auto first = std::ranges::upper_bound(time, since) - time.begin();
   const auto rows = thinned_rows(static_cast<std::size_t>(first), time.size());
+  std::map<std::size_t, std::size_t> left;
+  for (std::size_t i = 0; i < results.event_rows().size(); ++i)
+    left.emplace(results.event_rows()[i].row, i);
   WatchedRows result;
-  for (const std::size_t row : rows) result.time.push_back(time[row]);
-  result.variables = variables_in(results, wanted, most_of_page, rows);
+  for (const std::size_t row : rows)
+    result.time.insert(result.time.end(), left.contains(row) ? 2 : 1, time[row]);
+  result.variables = variables_in(results, wanted, most_of_page, rows, left);
   return result;
 }
 

@@ -65,12 +65,17 @@ class RowStream::Sender {
 
   const StreamAddress& address() const { return address_; }
 
-  void send(double time, std::span<const double> values, std::size_t rows, std::size_t events,
-            const Json& happened) {
+  struct Beside {
+    std::size_t rows, events;        ///< so far
+    std::span<const double> before;  ///< left limits, where something has happened
+    Json happened;
+  };
+  void send(double time, std::span<const double> values, const Beside& beside) {
     hear();
     if (!watched_) return;
-    Json message{{"row", row_of(time, values)}, {"rows", rows}, {"events", events}};
-    if (!happened.empty()) message["happened"] = happened;
+    Json message{{"row", row_of(time, values)}, {"rows", beside.rows}, {"events", beside.events}};
+    if (!beside.happened.empty()) message["happened"] = beside.happened;
+    if (!beside.before.empty()) message["left"] = beside.before;
     say(message);
   }
   void end(std::string_view status, int exit_code) {
@@ -243,13 +248,14 @@ void RowStream::choose() {
 
 void RowStream::start() {
   const CommunicationPoint& point = simulation_.stepper().point();
-  send(point.time, point, {}, {});
+  send(point.time, point, {}, {}, nullptr);
 }
 
 void RowStream::step_accepted(const StepReport& report) {
   events_ += report.events.size();
   const auto done = sets_.take_done(report);
-  send(report.step.end, *report.point, report.states, report.events);
+  send(report.step.end, *report.point, report.states, report.events,
+       report.events.empty() ? nullptr : report.left);
   for (const StreamSets::Done& each : done)
     if (sender_) sender_->done(each);
 }
@@ -284,21 +290,33 @@ nlohmann::json RowStream::told(std::span<const EventReport> events) const {
   return result;
 }
 
+/// On the first rank; until the next one. Collective.
+std::span<const double> RowStream::whole_row(std::span<const Sample> outputs,
+                                             std::span<const Sample> inputs,
+                                             std::span<const double> states) {
+  own_.clear();
+  for (const auto& [kind, index, within] : sources_)
+    own_.push_back(kind == Kind::state    ? states[index]
+                   : kind == Kind::output ? outputs[index].value
+                   : within               ? within->arriving(outputs[index]).value
+                                          : inputs[index].value);
+  return exchange_->whole_rows(own_, {0, 1}, 1);
+}
+
 void RowStream::send(double time, const CommunicationPoint& point, std::span<const double> states,
-                     std::span<const EventReport> events) {
+                     std::span<const EventReport> events, const LeftLimits* left) {
   if (wants_states_ && states.empty()) {
     simulation_.gather_states(states_);
     states = states_;
   }
-  own_.clear();
-  for (const auto& [kind, index, within] : sources_)
-    own_.push_back(kind == Kind::state    ? states[index]
-                   : kind == Kind::output ? point.outputs[index].value
-                   : within               ? within->arriving(point.outputs[index]).value
-                                          : point.inputs[index].value);
-  const auto whole = exchange_->whole_rows(own_, {0, 1}, 1);
+  std::vector<double> before;
+  if (left != nullptr) {
+    const auto whole = whole_row(left->outputs, left->inputs, left->states);
+    before.assign(whole.begin(), whole.end());
+  }
+  const auto whole = whole_row(point.outputs, point.inputs, states);
   ++rows_;
-  if (sender_) sender_->send(time, whole, rows_, events_, told(events));
+  if (sender_) sender_->send(time, whole, {rows_, events_, before, told(events)});
 }
 
 void RowStream::end(std::string_view status, int exit_code) {

@@ -45,7 +45,9 @@ class RowStream : public StepObserver {
   };
   void choose();
   void send(double time, const CommunicationPoint& point, std::span<const double> states,
-            std::span<const EventReport> events);
+            std::span<const EventReport> events, const LeftLimits* left);
+  std::span<const double> whole_row(std::span<const Sample> outputs, std::span<const Sample> inputs,
+                                    std::span<const double> states);
   nlohmann::json told(std::span<const EventReport> events) const;
 
   SimulationCore& simulation_;

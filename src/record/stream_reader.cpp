@@ -74,6 +74,12 @@ void StreamReader::take(std::span<const std::uint8_t> bytes) {
       const Json& row = said.at("row");
       if (row.size() != names.size() + 1) throw InputError("");
       Row taken{number_in(row.at(0)), Clock::now(), {}};
+      if (said.contains("left")) {
+        Row left = taken;
+        for (std::size_t i = 0; i < names.size(); ++i)
+          left.values.push_back(number_in(said.at("left").at(i)));
+        keep(std::move(left));
+      }
       for (std::size_t i = 0; i < names.size(); ++i)
         taken.values.push_back(number_in(row.at(i + 1)));
       said.at("rows").get_to(rows);
@@ -111,7 +117,7 @@ void StreamReader::note(ToldSet::Kind kind, const nlohmann::json& said) {
 /// The last row always; of those before one of `every_`, of which there are more the longer it
 /// goes.
 void StreamReader::keep(Row row) {
-  if (!history_.empty()) before_last_ = history_.back();
+  if (!history_.empty() && history_.back().time < row.time) before_last_ = history_.back();
   if (!history_.empty() && (taken_ - 1) % every_ != 0) history_.pop_back();
   history_.push_back(std::move(row));
   ++taken_;

@@ -81,7 +81,8 @@ class StreamReader {
     Clock::time_point come;
     std::vector<double> values;
   };
-  /// Of all rows as many as suffice for a picture; the last one is there.
+  /// Of all rows as many as suffice for a picture, before those at events their left limits; the
+  /// last one is there.
   const std::vector<Row>& history() const { return history_; }
   const Row& before_last() const { return before_last_; }
 

@@ -5,7 +5,7 @@
 
 #include "files/replaceable.hpp"
 #include "files/text_output.hpp"
-#include "modelfile/scenario/scenario_equations.hpp"
+#include "network/planned_parameters.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -15,9 +15,9 @@ StreamSets::StreamSets(SimulationCore& simulation) : simulation_(simulation) {
     const auto parameter = [&](const char* name) {
       return simulation.settable(target.subsystem + "." + name);
     };
-    const Settable time = parameter(scenario_time_name);
+    const Settable time = parameter(planned_time_name);
     places_.push_back(
-        {time, parameter(scenario_side_name), parameter(scenario_goal_name), time.subsystem()});
+        {time, parameter(planned_side_name), parameter(planned_goal_name), time.subsystem()});
     values_.push_back(target.start);
   }
   sides_.assign(places_.size(), 1.0);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "expression/expression_scan.hpp"
+#include "network/planned_parameters.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -177,16 +178,16 @@ class Writer {
   /// `side` = 1 it becomes true, with -1 false.
   void await(const ScenarioAction& action) {
     const double never = 1e300;
-    for (const auto& [name, value] : {std::pair(scenario_time_name, never),
-                                      {scenario_side_name, 1.0},
-                                      {scenario_goal_name, *target_.start}})
+    for (const auto& [name, value] : {std::pair(planned_time_name, never),
+                                      {planned_side_name, 1.0},
+                                      {planned_goal_name, *target_.start}})
       result_.parameters.push_back({name, value, result_.location});
-    const std::string side = scenario_side_name;
-    const std::string come = side + "*t >= " + side + "*" + scenario_time_name;
+    const std::string side = planned_side_name;
+    const std::string come = side + "*t >= " + side + "*" + planned_time_name;
     for (const char* what : {"", "!"}) {
       When& when = add_when(action, what + ("(" + come + ")"), in_words(action), false);
       set(when, "latest", std::to_string(number_));
-      set(when, "value", scenario_goal_name);
+      set(when, "value", planned_goal_name);
       if (ramps_) set(when, "rate", "0");
     }
   }

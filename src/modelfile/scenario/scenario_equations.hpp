@@ -27,10 +27,6 @@ struct ScenarioSignal {
 
 inline constexpr const char* scenario_input_name = "u";
 inline constexpr const char* scenario_output_name = "y";
-/// Parameters of what is planned while the run goes on.
-inline constexpr const char *scenario_time_name = "at", *scenario_side_name = "side",
-                            *scenario_goal_name = "goal";
-
 /// Whether what it passes on changes at events only, where what arrives does.
 bool keeps_held(const ScenarioTarget& target);
 
