@@ -30,12 +30,12 @@ class PageServer {
     std::function<std::string(const Known&)> news;       ///< JSON
     std::function<void(const std::string& values)> set;  ///< {"car.pedal": 0.5}
   };
-  /// Answers all who have asked, in the calling thread; waits until then for somebody.
+  /// Until then, all who ask. Throws what an answer throws.
   void answer(Clock::time_point until, const Answers& answers);
 
  private:
-  class Questions;
-  std::unique_ptr<Questions> questions_;
+  class Listener;
+  std::unique_ptr<Listener> listener_;
 };
 
 }  // namespace concord

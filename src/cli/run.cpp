@@ -244,11 +244,11 @@ bool Run::goes_on(double wall_time) {
   if (!on && requests_.reason().empty()) {
     simulation_.require_sound_subsystems();
   }
-  if (on && stream_) {
-    stream_->take_wishes();
-  }
   if (on) {
     waited_ = pacing_.keep(simulation_.time(), summary_.lateness);
+  }
+  if (on && stream_) {
+    stream_->take_wishes();
   }
   return on;
 }

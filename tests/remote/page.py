@@ -158,7 +158,7 @@ class Page(Watched):
         news = self.news()
         self.assertEqual((news["status"], news["over"], news["code"], news["rows"]),
                          ("completed", True, 0, len(set(news["times"]))))
-        self.assertEqual([one["name"] for one in news["variables"]], ["car.v", "ball.h", "ball.w", "car.pedal"])
+        self.assertEqual([one["name"] for one in news["variables"]], ["car.v", "ball.h", "car.pedal", "ball.w"])
         t, *told = news["happened"][0]
         self.assertEqual(told, ["ball", "h < 0"])
         self.assertAlmostEqual(t, FALL, 6)
