@@ -72,7 +72,7 @@ std::string html_page(const std::string& title, const std::string& body, const s
                       const std::string& script) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<link rel=\"icon\" href=\"data:,\">\n<title>" +
+         "<title>" +
          escaped(title) + "</title>\n<style>" + looks + "</style>\n</head>\n<body>\n" + body +
          "<noscript>This page draws with JavaScript, which is switched off.</noscript>\n"
          "<script type=\"application/json\" id=\"data\">" +

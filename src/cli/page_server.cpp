@@ -143,12 +143,14 @@ class PageServer::Listener {
 
   int reply_to(evhttp_request* request) {
     const evhttp_uri* const uri = evhttp_request_get_evhttp_uri(request);
+    const char* const path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
+    const std::string place = path == nullptr ? "" : path;
+    if (place == "/favicon.ico")  // which browsers ask for by themselves
+      return send(request, HTTP_NOCONTENT, "image/x-icon", "");
     const Query query(uri);
     if (!is_known(query.text("token")))
       return refuse(request, forbidden,
                     "the address lacks the token that 'concord watch' has printed");
-    const char* const path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
-    const std::string place = path == nullptr ? "" : path;
     const bool gives = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
     if (answers_ == nullptr) return refuse(request, HTTP_SERVUNAVAIL, "'concord watch' ends");
     if (place == "/" && !gives) return send(request, HTTP_OK, "text/html", page_);

@@ -182,7 +182,7 @@ class PageTurns {
 };
 
 void show_stream_in_page(StreamReader& stream, const std::vector<std::string>& wanted, int port) {
-  constexpr double short_time = 0.01;                    // s, until somebody else is listened to
+  constexpr double to_run = 0.005, to_pages = 0.001;     // s, in which each is heard in turn
   if (stream.has_rows()) run_in_stream(stream, wanted);  // names that are not there
   PageTurns page(port, often);
   const auto is_over = [&] { return stream.status || stream.is_lost(); };
@@ -201,8 +201,8 @@ void show_stream_in_page(StreamReader& stream, const std::vector<std::string>& w
     return news;
   };
   while (!is_over() || !page.done()) {
-    if (!is_over()) stream.read(time_in(short_time));
-    page.answer(time_in(is_over() ? often : 0.0), tell,
+    if (!is_over()) stream.read(time_in(to_run));
+    page.answer(time_in(is_over() ? often : to_pages), tell,
                 [&](const std::string& values) { stream.set(values); });
   }
 }

@@ -417,7 +417,7 @@ OptionTable<Settings> make_run_options() {
       O("cosim_stream_log",
         "scenario file of all that they have set, with which -cosim_scenario repeats the run",
         file_name(), at<&Settings::stream, &StreamSettings::set_log>)
-          .by_default("<results file>.scenario.yaml")
+          .by_default("run.scenario.yaml beside run.h5")
           .idle([](const Settings& s) { return s.stream.set.empty(); }, "-cosim_stream_set NAMES"),
       realtime_option(),
       O("cosim_realtime_late",

@@ -181,6 +181,7 @@ class Page(Watched):
             for place, data in (("", None), ("news", None), ("set", b"{\"car.pedal\": 1}"), ("else", None)):
                 self.assertIn("lacks the token", self.refused(403, place, data, address=wrong))
         self.refused(404, "else")
+        self.assertEqual(self.get("favicon.ico", address=start + "="), "")
         self.moves_on()
         self.assertEqual(self.news()["said"], [])
 
@@ -224,10 +225,9 @@ class Sets(Watched):
         self.assertEqual(run.returncode, 0, run.stderr)
         return live, concord.read(again), log
 
-    def same_bits(self, live, again, without=0):
-        rows = len(live["time"]) - without
+    def same_bits(self, live, again):
         for name in ("time", "car.v", "car.pedal", "car.k", "sensor.y", "ball.h", "scenario_car_k.y"):
-            np.testing.assert_array_equal(live[name][:rows], again[name][:rows], name)
+            np.testing.assert_array_equal(live[name], again[name], name)
 
     def test_a_run_is_repeated_by_its_log(self):
         """To the last bit; the sets are events that say so."""
@@ -248,9 +248,24 @@ class Sets(Watched):
                 self.same_bits(*self.acted_on(*options)[:2])
 
     def test_with_step_control(self):
-        """What comes behind the last set knows of its stop in the other run only."""
-        live, again, _ = self.acted_on("-cosim_type", "jfm", "-cosim_adapt", "predictor", "-cosim_step", 0.05)
-        self.same_bits(live, again, without=3)
+        """No macro-step is another one than in a run that knows all of it before."""
+        options = {"cosim_accuracy": 1e-6, "cosim_stop": 1e4}
+        self.page(self.started(*(word for name, value in options.items() for word in (f"-{name}", value)),
+                               "-cosim_realtime", 10))
+        for count, value in enumerate((0.5, 0.9, 0.1), 1):
+            self.set(car__pedal=value)
+            self.said("done", "car.pedal", count)
+        self.set(car__k=0.3)
+        self.said("done", "car.k")
+        self.moves_on()
+        live = self.end()
+        again = concord.Simulation(self.path, cosim_scenario=self.folder / "run.scenario.yaml",
+                                   cosim_output=self.folder / "again.h5", **options)
+        again.start()
+        while again.time < live["time"][-1]:
+            again.advance()
+        again.close()
+        self.same_bits(live, concord.read(self.folder / "again.h5"))
 
     def test_beside_a_scenario(self):
         faults = self.folder / "faults.yaml"
