@@ -146,7 +146,12 @@ void Run::stream() {
   }
   collectively(comm(), [&] { stream_ = std::make_unique<RowStream>(simulation_, sets_); });
   if (first()) {
-    note("watch this run with: concord watch '" + stream_->address() + "'");
+    note("watch this run with: concord watch '" + stream_->address().text() + "'");
+  }
+  if (first() && sets_.any() && !stream_->address().is_local()) {
+    note(
+        "whoever reads the token on its way to another machine may set what -cosim_stream_set "
+        "names; a tunnel (ssh -L) to a loopback address encrypts it");
   }
   simulation_.observe(*stream_);
 }

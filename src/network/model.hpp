@@ -180,6 +180,7 @@ struct Paces {
 struct StreamTarget {
   std::string name, unit;  ///< "car.pedal"
   std::string subsystem;   ///< that is made for it
+  std::string says;        ///< in /events, when it acts
   double start = 0.0;
   std::optional<double> least{}, most{};  ///< limits; none: any number
 };

@@ -191,7 +191,7 @@ RowStream::RowStream(SimulationCore& simulation, StreamSets& sets)
 
 RowStream::~RowStream() = default;
 
-std::string RowStream::address() const { return sender_->address().text(); }
+const StreamAddress& RowStream::address() const { return sender_->address(); }
 
 /// Outputs, states and inputs whose names are wanted, each name once.
 void RowStream::choose() {

@@ -25,7 +25,7 @@ class RowStream : public StepObserver {
   ~RowStream() override;
 
   /// Of the first rank: where to watch.
-  std::string address() const;
+  const StreamAddress& address() const;
 
   /// The point at which the run begins. Collective.
   void start();

@@ -1,8 +1,10 @@
 #include "record/stream_address.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <random>
 #include <regex>
+#include <string_view>
 
 #include "concord/errors.hpp"
 #include "support/wording.hpp"
@@ -14,6 +16,11 @@ std::string new_token() {
   char text[33];
   std::snprintf(text, sizeof text, "%08x%08x%08x%08x", source(), source(), source(), source());
   return text;
+}
+
+bool StreamAddress::is_local() const {
+  const std::string_view places[] = {"ipc://", "tcp://127.", "tcp://localhost:", "tcp://[::1]"};
+  return std::ranges::any_of(places, [&](auto place) { return endpoint.starts_with(place); });
 }
 
 bool is_stream_address(const std::string& text) {

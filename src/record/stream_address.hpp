@@ -11,6 +11,8 @@ struct StreamAddress {
   std::string token;
   bool has_token = false;
 
+  /// Whether nobody on another machine gets there.
+  bool is_local() const;
   std::string text() const { return endpoint + (has_token ? "#" + token : ""); }
 };
 

@@ -67,9 +67,10 @@ bool StreamSets::plan(std::span<const Wish> wishes) {
 std::vector<StreamSets::Done> StreamSets::take_done(const StepReport& report) {
   std::vector<Done> result;
   for (std::size_t target = 0; target < places_.size(); ++target) {
-    const bool done = planned_times_[target] != never &&
-                      std::ranges::find(report.events, places_[target].subsystem,
-                                        &EventReport::subsystem) != report.events.end();
+    const auto acts = [&](const EventReport& event) {
+      return event.subsystem == places_[target].subsystem && event.what == targets()[target].says;
+    };
+    const bool done = planned_times_[target] != never && std::ranges::any_of(report.events, acts);
     if (!done) continue;
     planned_times_[target] = never;
     values_[target] = planned_values_[target];

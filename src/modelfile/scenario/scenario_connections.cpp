@@ -551,7 +551,7 @@ void list_stream_targets(const std::vector<PlacedTarget>& targets, Model& model)
   for (const auto& [name, place, what] : targets)
     if (const ScenarioAction& last = what.actions.back(); last.planned)
       model.stream_targets.push_back(
-          {name, what.unit, what.subsystem, *what.start, last.least, last.most});
+          {name, what.unit, what.subsystem, in_words(last), *what.start, last.least, last.most});
 }
 
 }  // namespace
