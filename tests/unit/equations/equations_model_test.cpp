@@ -386,12 +386,16 @@ TEST(EquationsModel, has_the_entries_of_its_states_and_their_diagonal) {
 
 /// From wherever it is looked at, and at once where a parameter says another time.
 TEST(EquationsModel, a_time_that_is_written_comes_at_it_to_the_bit) {
-  EquationsDescription description{.parameters = {{"at", 0.3, ""}},
-                                   .states = {{"x", 0.0, ""}},
-                                   .derivatives = {{"x", "0", ""}},
-                                   .outputs = {{"n", "n", ""}},
-                                   .discrete = {{"n", 0.0, ""}}};
-  description.whens.push_back({.condition = "t >= at", .sets = {{"n", "n + 1", ""}}});
+  EquationsDescription description;
+  description.parameters = {{"at", 1e9, ""}};
+  description.states = {{"x", 0.0, ""}};
+  description.derivatives = {{"x", "0", ""}};
+  description.outputs = {{"n", "n", ""}};
+  description.discrete = {{"n", 0.0, ""}};
+  EquationsDescription::When when;
+  when.condition = "t >= at";
+  when.sets = {{"n", "n + 1", ""}};
+  description.whens.push_back(when);
   const double still[] = {0.0};
   for (const double at : {0.3, 0.7, 1.0 / 3.0, 12.5, 1e3 + 0.1})
     for (const double from : {0.0, 0.1, 0.1 + 0.1 + 0.05, at / 7.0, 0.999 * at}) {

@@ -194,13 +194,14 @@ TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
 
 /// What is planned there leaves all macro-steps before as they are.
 TEST(ErrorControlledSteps, ATimeThatIsPlannedChangesNothingBefore) {
-  const auto error = [](int n) { return std::pow(2.0 + std::sin(7.0 * n), 3.0) / 8.0; };
+  const auto error = [](int n) { return std::pow(1.1 + std::sin(7.0 * n), 3.0) / 4.0; };
   const auto go_on = [&](ErrorControlledSteps& steps, int n) {
     while (error(n) > 2.0 && steps.reject(error(n), 1)) ++n;
     const double end = steps.propose().end;
     steps.accept(error(n), 1);
     return end;
   };
+  int reached = 0;
   for (int planned_after = 0; planned_after < 40; ++planned_after) {
     ErrorControlledSteps one({0.0, 1e6, 1e5, 1e-9}, 0.1);
     std::vector<double> ends;
@@ -209,10 +210,13 @@ TEST(ErrorControlledSteps, ATimeThatIsPlannedChangesNothingBefore) {
     EXPECT_GE(planned, one.propose().end);
     one.stop_over(planned);
     for (int n = planned_after; n < 60; ++n) ends.push_back(go_on(one, n));
-    EXPECT_EQ(std::count(ends.begin(), ends.end(), planned), 1);
+    const bool come = planned <= ends.back();
+    EXPECT_EQ(std::count(ends.begin(), ends.end(), planned), come ? 1 : 0);
+    reached += come ? 1 : 0;
     ErrorControlledSteps other({0.0, 1e6, 1e5, 1e-9}, 0.1, {planned});
     for (int n = 0; n < 60; ++n) EXPECT_EQ(go_on(other, n), ends[n]) << planned_after;
   }
+  EXPECT_EQ(reached, 40);
 }
 
 /// What goes on from an archive takes the same macro-steps, through rejections, a new start, known
