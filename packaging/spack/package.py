@@ -29,6 +29,7 @@ class ConcordCosimulation(CMakePackage):
     depends_on("libzip")
     depends_on("libzmq@4.3:")
     depends_on("cppzmq")
+    depends_on("libevent@2.1:")
     depends_on("zlib-api")
     depends_on("openssl")
     depends_on("gnuplot", type="run")

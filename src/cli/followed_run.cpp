@@ -9,6 +9,10 @@
 
 namespace concord {
 
+void tell_no_more(const std::string& path) {
+  std::printf("the run that has written '%s' is no more\n", path.c_str());
+}
+
 std::string follow_run(const std::string& path, double interval,
                        const std::function<std::string()>& show) {
   for (;;) {
@@ -19,8 +23,7 @@ std::string follow_run(const std::string& path, double interval,
     } catch (const UnreadableResults&) {
       if (!goes_on) throw;
     }
-    if (status == "running" && !goes_on)
-      std::printf("the run that has written '%s' is no more\n", path.c_str());
+    if (status == "running" && !goes_on) tell_no_more(path);
     if (status != "running" || !goes_on) return status;
     std::this_thread::sleep_for(std::chrono::duration<double>(interval));
   }

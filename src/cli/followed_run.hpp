@@ -11,4 +11,7 @@ namespace concord {
 std::string follow_run(const std::string& path, double interval,
                        const std::function<std::string()>& show);
 
+/// Of a run that has ended without a word.
+void tell_no_more(const std::string& path);
+
 }  // namespace concord

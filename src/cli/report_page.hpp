@@ -4,8 +4,7 @@
 
 namespace concord {
 
-/// A page of HTML that needs nothing else: its looks, its script, and `data` (JSON) between them,
-/// whatever texts that holds.
+/// A page of HTML that needs nothing else, on `data` (JSON).
 std::string report_page(const std::string& title, const std::string& data);
 
 /// What the page does with its data.

@@ -33,10 +33,11 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
       pacing_(simulation_.plan().comm, settings_.realtime),
       checkpoints_(
           simulation_, turn,
-          [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_); },
+          [this](Archive& archive) { CONCORD_MEMBERS(archive, summary_, *recorder_, sets_); },
           [this]() -> CheckpointedRows& { return *recorder_; }),
       tells_(tells),
-      turn_(turn) {
+      turn_(turn),
+      sets_(simulation_) {
   together(comm(), [&] {
     require_apart({{"-cosim_output", settings_.record.path},
                    {"-cosim_checkpoint", settings_.checkpoint.path},
@@ -139,13 +140,34 @@ void Run::prepare_halving() {
 /// -cosim_stream.
 void Run::stream() {
   if (settings_.stream.variables.empty()) {
+    if (sets_.any()) {
+      throw InputError(
+          "-cosim_stream_set needs -cosim_stream NAMES, which says what those watch who set");
+    }
     return;
   }
-  collectively(comm(), [&] { stream_ = std::make_unique<RowStream>(simulation_); });
+  collectively(comm(), [&] { stream_ = std::make_unique<RowStream>(simulation_, sets_); });
   if (first()) {
-    note("watch this run with: concord watch '" + stream_->address() + "'");
+    note("watch this run with: concord watch '" + stream_->address().text() + "'");
+  }
+  if (first() && sets_.any() && !stream_->address().is_local()) {
+    note(
+        "whoever reads the token on its way to another machine may set what -cosim_stream_set "
+        "names; a tunnel (ssh -L) to a loopback address encrypts it");
   }
   simulation_.observe(*stream_);
+}
+
+/// Beside the results, where no option says where.
+void Run::log_what_is_set() {
+  together(comm(), [&] {
+    if (!sets_.any() || !first()) {
+      return;
+    }
+    const std::string& given = settings_.stream.set_log;
+    std::filesystem::path beside = settings_.record.path;
+    sets_.keep_log(given.empty() ? beside.replace_extension(".scenario.yaml").string() : given);
+  });
 }
 
 void Run::end_stream(RunStatus status, int exit_code) {
@@ -188,6 +210,7 @@ void Run::simulate() {
       start();
     }
     if (stream_) {
+      log_what_is_set();
       stream_->start();
     }
     watch_exits();
@@ -230,6 +253,9 @@ bool Run::goes_on(double wall_time) {
   }
   if (on) {
     waited_ = pacing_.keep(simulation_.time(), summary_.lateness);
+  }
+  if (on && stream_) {
+    stream_->take_wishes();
   }
   return on;
 }

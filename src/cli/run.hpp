@@ -72,6 +72,7 @@ class Run {
   void view_start() const;
   void simulate();
   void stream();
+  void log_what_is_set();
   void end_stream(RunStatus status, int exit_code);
   void start();
   void note(const std::string& text) const;
@@ -103,6 +104,7 @@ class Run {
   RunTells tells_;
   RunTurn turn_;
   std::unique_ptr<Recorder> recorder_;
+  StreamSets sets_;
   std::unique_ptr<RowStream> stream_;  ///< null: nobody is to watch
   RunSummary summary_;
   RunCosts costs_;

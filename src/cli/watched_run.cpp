@@ -17,7 +17,7 @@
 namespace concord {
 namespace {
 
-constexpr std::size_t most_variables = 16;
+constexpr std::size_t most_variables = 16, most_of_page = 64, most_rows = 2000;
 constexpr int points_of_course = 48;
 
 /// The number of an option in the last of the runs that have written the file.
@@ -56,23 +56,62 @@ std::vector<std::size_t> sampled_rows(std::size_t count, const TimeOf& time_of) 
   return rows;
 }
 
+/// Of rows that come behind `first`, so many at most, the last one included.
+std::vector<std::size_t> thinned_rows(std::size_t first, std::size_t end) {
+  const std::size_t stride = (end - first) / most_rows + 1;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = first; row < end; row += stride) rows.push_back(row);
+  if (first < end) rows.back() = end - 1;
+  return rows;
+}
+
+/// Left limits of rows at events come before them where `left` has their entries by rows.
 std::vector<WatchedRun::Variable> variables_in(const ResultsReader& results,
-                                               const std::vector<std::string>& wanted) {
+                                               const std::vector<std::string>& wanted,
+                                               std::size_t most, std::span<const std::size_t> rows,
+                                               const std::map<std::size_t, std::size_t>& left) {
   auto chosen = shown_variables(results, wanted);
-  chosen.resize(std::min(chosen.size(), most_variables));
+  chosen.resize(std::min(chosen.size(), most));
   std::vector<WatchedRun::Variable> variables;
   std::map<Quantity, std::vector<double>> row;
   for (const RecordedVariable& variable : chosen) {
     variables.push_back({variable.name, variable.display, {}});
     row[variable.quantity].resize(results.columns(variable.quantity));
   }
-  const auto& time = results.time();
-  for (const std::size_t r : sampled_rows(time.size(), [&](std::size_t i) { return time[i]; })) {
-    for (auto& [quantity, numbers] : row) results.read_rows(quantity, r, 1, numbers);
+  const auto take = [&](const auto& read) {
+    for (auto& [quantity, numbers] : row) read(quantity, numbers);
     for (std::size_t i = 0; i < chosen.size(); ++i)
       variables[i].values.push_back(row.at(chosen[i].quantity)[chosen[i].column]);
+  };
+  for (const std::size_t r : rows) {
+    if (const auto entry = left.find(r); entry != left.end())
+      take([&](Quantity quantity, std::span<double> numbers) {
+        results.read_left_limits(quantity, entry->second, 1, numbers);
+      });
+    take([&](Quantity quantity, std::span<double> numbers) {
+      results.read_rows(quantity, r, 1, numbers);
+    });
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) show(chosen[i], variables[i].values);
+  return variables;
+}
+
+std::vector<WatchedRun::Variable> variables_in(const StreamReader& stream,
+                                               const std::vector<std::string>& wanted,
+                                               std::size_t most,
+                                               std::span<const std::size_t> rows) {
+  auto names = chosen_names(wanted, stream.names, "what is watched");
+  names.resize(std::min(names.size(), most));
+  std::vector<WatchedRun::Variable> variables;
+  for (const std::string& name : names) {
+    const auto column =
+        static_cast<std::size_t>(std::ranges::find(stream.names, name) - stream.names.begin());
+    const RecordedVariable variable{name, stream.units[column], {}, column, stream.display[column]};
+    variables.push_back({name, variable.display, {}});
+    for (const std::size_t row : rows)
+      variables.back().values.push_back(stream.history()[row].values[column]);
+    show(variable, variables.back().values);
+  }
   return variables;
 }
 
@@ -91,8 +130,35 @@ WatchedRun run_in_file(const std::string& path, const std::vector<std::string>& 
   run.events = results.events().size();
   if (time.size() > 1) run.last_distance = time.back() - time[time.size() - 2];
   if (run.stop) run.left = time_left(results, *run.stop - run.now);
-  run.variables = variables_in(results, wanted);
+  const auto rows = sampled_rows(time.size(), [&](std::size_t i) { return time[i]; });
+  run.variables = variables_in(results, wanted, most_variables, rows, {});
   return run;
+}
+
+WatchedRows rows_in_file(const std::string& path, const std::vector<std::string>& wanted,
+                         double since) {
+  const ResultsReader results(path);
+  const auto& time = results.time();
+  const auto first = std::ranges::upper_bound(time, since) - time.begin();
+  const auto rows = thinned_rows(static_cast<std::size_t>(first), time.size());
+  std::map<std::size_t, std::size_t> left;
+  for (std::size_t i = 0; i < results.event_rows().size(); ++i)
+    left.emplace(results.event_rows()[i].row, i);
+  WatchedRows result;
+  for (const std::size_t row : rows)
+    result.time.insert(result.time.end(), left.contains(row) ? 2 : 1, time[row]);
+  result.variables = variables_in(results, wanted, most_of_page, rows, left);
+  return result;
+}
+
+Latest<ToldEvent> events_in_file(const std::string& path) {
+  const ResultsReader results(path);
+  const auto& times = results.events();
+  const auto happened = results.read_events();
+  Latest<ToldEvent> events;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    events.add({times[i], happened[i].subsystem, happened[i].what});
+  return events;
 }
 
 WatchedRun run_in_stream(const StreamReader& stream, const std::vector<std::string>& wanted) {
@@ -110,19 +176,21 @@ WatchedRun run_in_stream(const StreamReader& stream, const std::vector<std::stri
     const std::chrono::duration<double> passed = history.back().come - history.front().come;
     run.left = (*run.stop - run.now) * passed.count() / (run.now - history.front().time);
   }
-  auto names = chosen_names(wanted, stream.names, "what is watched");
-  names.resize(std::min(names.size(), most_variables));
   const auto rows = sampled_rows(history.size(), [&](std::size_t i) { return history[i].time; });
-  for (const std::string& name : names) {
-    const auto column =
-        static_cast<std::size_t>(std::ranges::find(stream.names, name) - stream.names.begin());
-    const RecordedVariable variable{name, stream.units[column], {}, column, stream.display[column]};
-    run.variables.push_back({name, variable.display, {}});
-    for (const std::size_t row : rows)
-      run.variables.back().values.push_back(history[row].values[column]);
-    show(variable, run.variables.back().values);
-  }
+  run.variables = variables_in(stream, wanted, most_variables, rows);
   return run;
+}
+
+WatchedRows rows_in_stream(const StreamReader& stream, const std::vector<std::string>& wanted,
+                           double since) {
+  const auto& history = stream.history();
+  const auto first =
+      std::ranges::upper_bound(history, since, {}, &StreamReader::Row::time) - history.begin();
+  const auto rows = thinned_rows(static_cast<std::size_t>(first), history.size());
+  WatchedRows result;
+  for (const std::size_t row : rows) result.time.push_back(history[row].time);
+  result.variables = variables_in(stream, wanted, most_of_page, rows);
+  return result;
 }
 
 StreamReader::Clock::time_point time_in(double seconds) {

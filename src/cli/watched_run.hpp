@@ -31,6 +31,19 @@ WatchedRun run_in_file(const std::string& path, const std::vector<std::string>& 
 /// What has come of a stream, which has rows. Throws InputError.
 WatchedRun run_in_stream(const StreamReader& stream, const std::vector<std::string>& wanted);
 
+/// Rows of some variables, in the units to show them in.
+struct WatchedRows {
+  std::vector<double> time;  ///< s
+  std::vector<WatchedRun::Variable> variables;
+};
+
+/// Those behind that time, s, of many as many as suffice for a picture. Throw InputError.
+WatchedRows rows_in_file(const std::string& path, const std::vector<std::string>& wanted,
+                         double since);
+Latest<ToldEvent> events_in_file(const std::string& path);
+WatchedRows rows_in_stream(const StreamReader& stream, const std::vector<std::string>& wanted,
+                           double since);
+
 /// Until there are rows, or the run has ended. Throws InputError where nobody is there,
 /// SimulationError where the run is no more.
 void wait_for_stream(StreamReader& stream, const StreamAddress& address);

@@ -180,6 +180,15 @@ struct Paces {
   void io(Archive& archive) { CONCORD_MEMBERS(archive, groups, why, rest, saved, left_out); }
 };
 
+/// What those who watch a run may set (-cosim_stream_set).
+struct StreamTarget {
+  std::string name, unit;  ///< "car.pedal"
+  std::string subsystem;   ///< that is made for it
+  std::string says;        ///< in /events, when it acts
+  double start = 0.0;
+  std::optional<double> least{}, most{};  ///< limits; none: any number
+};
+
 /// What is simulated, as written by the user: names not yet resolved.
 struct Model {
   std::string name;
@@ -208,8 +217,9 @@ struct Model {
   std::optional<Paces> paces{};  ///< none: not looked for yet
   std::optional<bool> stiff{};   ///< whether a trial has shown stiff outputs; none: no trial yet
   std::string changes;           ///< lines "ball.e=0.9": values other than the model file says
-  std::vector<ModelFile> files;  ///< all, each once, in the order of reading
-  std::string text;              ///< path of the file that describes it; empty: none
+  std::vector<StreamTarget> stream_targets;
+  std::vector<ModelFile> files;      ///< all, each once, in the order of reading
+  std::string text;                  ///< path of the file that describes it; empty: none
   std::shared_ptr<CallLog> calls{};  ///< of its FMUs, trials among them; null: not begun yet
   std::vector<std::string> notes;    ///< what was read and has no effect, for `concord check`
 };

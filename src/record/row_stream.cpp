@@ -1,9 +1,8 @@
 #include "record/row_stream.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <nlohmann/json.hpp>
-#include <random>
+#include <map>
+#include <sstream>
 #include <unordered_set>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "support/name_patterns.hpp"
 #include "support/ranks.hpp"
 #include "support/socket_watch.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 namespace {
@@ -20,12 +20,12 @@ using Json = nlohmann::json;
 
 constexpr int until_last_words = 1000;  // ms that the end of the run waits for those who watch
 
-std::string new_token() {
-  std::random_device source;
-  char text[33];
-  std::snprintf(text, sizeof text, "%08x%08x%08x%08x", source(), source(), source(), source());
-  return text;
-}
+/// What one macro-step listens to at most, and takes for a message: whoever floods the socket holds
+/// up nobody.
+constexpr int most_heard = 1000, most_bytes = 65536;
+constexpr std::size_t most_events_told = 20;
+
+constexpr char wishes = '\2';  // what a message to the run begins with, before the token
 
 Json row_of(double time, std::span<const double> values) {
   Json row = Json::array({time});
@@ -36,17 +36,22 @@ Json row_of(double time, std::span<const double> values) {
 }  // namespace
 
 /// The socket, which hears who subscribes: who names the token, which leads every message, gets all
-/// from then on.
+/// from then on, and may set what is among the targets.
 class RowStream::Sender {
  public:
-  Sender(StreamAddress address, Json run)
+  Sender(StreamAddress address, Json run, const StreamSets& sets)
       : address_(std::move(address)),
         run_(std::move(run)),
+        sets_(sets),
         socket_(context_, zmq::socket_type::xpub),
         watch_(context_, socket_) {
     socket_.set(zmq::sockopt::xpub_manual, 1);
     socket_.set(zmq::sockopt::xpub_verboser, 1);
     socket_.set(zmq::sockopt::linger, until_last_words);
+    socket_.set(zmq::sockopt::maxmsgsize, std::int64_t{most_bytes});
+    if (sets.any() && address_.has_token && address_.token.empty())
+      throw InputError("option -cosim_stream_address: " + address_.text() +
+                       " lets everybody in, and -cosim_stream_set lets them act; give a token");
     if (!address_.has_token) address_.token = new_token();
     address_.has_token = true;
     try {
@@ -60,16 +65,49 @@ class RowStream::Sender {
 
   const StreamAddress& address() const { return address_; }
 
-  void send(double time, std::span<const double> values, std::size_t rows, std::size_t events) {
-    welcome();
-    if (watched_) say({{"row", row_of(time, values)}, {"rows", rows}, {"events", events}});
+  struct Beside {
+    std::size_t rows, events;        ///< so far
+    std::span<const double> before;  ///< left limits, where something has happened
+    Json happened;
+  };
+  void send(double time, std::span<const double> values, const Beside& beside) {
+    if (!sets_.any()) hear();  // else before the macro-step, for its wishes
+    if (!watched_) return;
+    Json message{{"row", row_of(time, values)}, {"rows", beside.rows}, {"events", beside.events}};
+    if (!beside.happened.empty()) message["happened"] = beside.happened;
+    if (!beside.before.empty()) message["left"] = beside.before;
+    say(message);
   }
   void end(std::string_view status, int exit_code) {
-    welcome();
+    hear();
     say({{"end", {{"status", status}, {"code", exit_code}}}});
   }
 
+  std::vector<StreamSets::Wish> take_wishes() {
+    hear();
+    return std::exchange(wishes_, {});
+  }
+  void planned(const StreamSets::Wish& wish) {
+    say({{"planned",
+          {{"name", sets_.targets()[wish.target].name},
+           {"value", wish.value},
+           {"time", sets_.planned_for(wish.target)}}}});
+  }
+  void too_late(const StreamSets::Wish& wish) {
+    refuse(sets_.targets()[wish.target].name, "the run ends before it could act");
+  }
+  void done(const StreamSets::Done& done) {
+    say({{"set",
+          {{"name", sets_.targets()[done.target].name},
+           {"value", done.value},
+           {"time", done.time}}}});
+  }
+
  private:
+  void refuse(const std::string& name, const std::string& why) {
+    say({{"refused", {{"name", name}, {"why", why}}}});
+  }
+
   void say(const Json& message) {
     const std::string text = message.dump();
     const auto more = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
@@ -77,24 +115,51 @@ class RowStream::Sender {
     repeated([&] { return socket_.send(zmq::buffer(text), zmq::send_flags::dontwait); });
   }
 
-  /// A subscription begins with a byte 1, its end with a byte 0.
-  void welcome() {
+  /// A subscription begins with a byte 1, its end with a byte 0, what is to be set with a byte 2.
+  void hear() {
     watch_.catch_up();
     bool come = false;
-    while (watch_.take_message(heard_)) {
+    for (int i = 0; i < most_heard && watch_.take_message(heard_); ++i) {
       const std::string_view said(reinterpret_cast<const char*>(heard_.data()), heard_.size());
-      if (said.empty() || said.substr(1) != address_.token) continue;
+      if (said.empty() || !said.substr(1).starts_with(address_.token)) continue;
+      const std::string_view rest = said.substr(1 + address_.token.size());
+      if (said.front() == wishes && sets_.any()) note_wishes(rest);
+      if (!rest.empty()) continue;
       if (said.front() == '\1') socket_.set(zmq::sockopt::subscribe, address_.token);
       if (said.front() == '\0') socket_.set(zmq::sockopt::unsubscribe, address_.token);
       come = come || said.front() == '\1';
     }
     if (!come) return;
     watched_ = true;
-    say({{"run", run_}});
+    Json run = run_;
+    for (std::size_t i = 0; i < sets_.targets().size(); ++i) {
+      const StreamTarget& target = sets_.targets()[i];
+      Json one{{"name", target.name}, {"unit", target.unit}, {"value", sets_.value(i)}};
+      if (target.least) one["least"] = *target.least, one["most"] = *target.most;
+      run["set"].push_back(std::move(one));
+    }
+    say({{"run", run}});
+  }
+
+  /// {"set": {"car.pedal": 0.5}}
+  void note_wishes(std::string_view text) {
+    const Json said = Json::parse(text, nullptr, false);
+    if (!said.is_object() || !said.contains("set") || !said["set"].is_object())
+      return refuse("", "what is to be set is said as {\"set\": {\"car.pedal\": 0.5}}");
+    for (const auto& [name, value] : said["set"].items()) {
+      const auto why = value.is_number() ? sets_.refusal(name, value.get<double>())
+                                         : std::optional<std::string>("give a number");
+      if (why)
+        refuse(name, *why);
+      else
+        wishes_.push_back({*sets_.find(name), value.get<double>()});
+    }
   }
 
   StreamAddress address_;
   Json run_;
+  const StreamSets& sets_;
+  std::vector<StreamSets::Wish> wishes_;
   zmq::context_t context_;
   zmq::socket_t socket_;
   SocketWatch watch_;
@@ -102,7 +167,8 @@ class RowStream::Sender {
   bool watched_ = false;
 };
 
-RowStream::RowStream(SimulationCore& simulation) : simulation_(simulation) {
+RowStream::RowStream(SimulationCore& simulation, StreamSets& sets)
+    : simulation_(simulation), sets_(sets) {
   const SimulationPlan& plan = simulation.plan();
   choose();
   exchange_.emplace(plan.comm, columns_);
@@ -117,13 +183,15 @@ RowStream::RowStream(SimulationCore& simulation) : simulation_(simulation) {
              {"stop", plan.settings.stop},
              {"names", columns_.names},
              {"units", columns_.units.all()},
-             {"display_units", columns_.display.all()}});
+             {"display_units", columns_.display.all()},
+             {"set", Json::array()}},
+        sets_);
   });
 }
 
 RowStream::~RowStream() = default;
 
-std::string RowStream::address() const { return sender_->address().text(); }
+const StreamAddress& RowStream::address() const { return sender_->address(); }
 
 /// Outputs, states and inputs whose names are wanted, each name once.
 void RowStream::choose() {
@@ -180,28 +248,75 @@ void RowStream::choose() {
 
 void RowStream::start() {
   const CommunicationPoint& point = simulation_.stepper().point();
-  send(point.time, point, {});
+  send(point.time, point, {}, {}, nullptr);
 }
 
 void RowStream::step_accepted(const StepReport& report) {
   events_ += report.events.size();
-  send(report.step.end, *report.point, report.states);
+  const auto done = sets_.take_done(report);
+  send(report.step.end, *report.point, report.states, report.events,
+       report.events.empty() ? nullptr : report.left);
+  for (const StreamSets::Done& each : done)
+    if (sender_) sender_->done(each);
 }
 
-void RowStream::send(double time, const CommunicationPoint& point, std::span<const double> states) {
+/// The first rank hears them; all plan the same.
+void RowStream::take_wishes() {
+  if (!sets_.any()) return;
+  std::optional<std::string> heard;
+  std::map<std::size_t, double> last;
+  if (sender_)
+    for (const auto& [target, value] : sender_->take_wishes()) last[target] = value;
+  for (const auto& [target, value] : last)
+    heard = heard.value_or("") + std::to_string(target) + ' ' + exact_number(value) + '\n';
+  heard = agree_on_text(simulation_.plan().comm, heard);
+  if (!heard) return;
+  std::vector<StreamSets::Wish> wishes;
+  std::istringstream lines(*heard);
+  std::string value;
+  for (std::size_t target = 0; lines >> target >> value;)
+    wishes.push_back({target, parse_number(value).value()});
+  const bool in_time = sets_.plan(wishes);
+  for (const StreamSets::Wish& wish : wishes)
+    if (sender_) in_time ? sender_->planned(wish) : sender_->too_late(wish);
+}
+
+/// Who has done what, of an instant.
+nlohmann::json RowStream::told(std::span<const EventReport> events) const {
+  Json result = Json::array();
+  const auto& subsystems = simulation_.plan().model.subsystems;
+  for (const EventReport& event : events.first(std::min(events.size(), most_events_told)))
+    result.push_back({subsystems[event.subsystem].description.name, event.what});
+  return result;
+}
+
+/// On the first rank; until the next one. Collective.
+std::span<const double> RowStream::whole_row(std::span<const Sample> outputs,
+                                             std::span<const Sample> inputs,
+                                             std::span<const double> states) {
+  own_.clear();
+  for (const auto& [kind, index, within] : sources_)
+    own_.push_back(kind == Kind::state    ? states[index]
+                   : kind == Kind::output ? outputs[index].value
+                   : within               ? within->arriving(outputs[index]).value
+                                          : inputs[index].value);
+  return exchange_->whole_rows(own_, {0, 1}, 1);
+}
+
+void RowStream::send(double time, const CommunicationPoint& point, std::span<const double> states,
+                     std::span<const EventReport> events, const LeftLimits* left) {
   if (wants_states_ && states.empty()) {
     simulation_.gather_states(states_);
     states = states_;
   }
-  own_.clear();
-  for (const auto& [kind, index, within] : sources_)
-    own_.push_back(kind == Kind::state    ? states[index]
-                   : kind == Kind::output ? point.outputs[index].value
-                   : within               ? within->arriving(point.outputs[index]).value
-                                          : point.inputs[index].value);
-  const auto whole = exchange_->whole_rows(own_, {0, 1}, 1);
+  std::vector<double> before;
+  if (left != nullptr) {
+    const auto whole = whole_row(left->outputs, left->inputs, left->states);
+    before.assign(whole.begin(), whole.end());
+  }
+  const auto whole = whole_row(point.outputs, point.inputs, states);
   ++rows_;
-  if (sender_) sender_->send(time, whole, rows_, events_);
+  if (sender_) sender_->send(time, whole, {rows_, events_, before, told(events)});
 }
 
 void RowStream::end(std::string_view status, int exit_code) {

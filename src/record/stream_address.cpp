@@ -1,11 +1,27 @@
 #include "record/stream_address.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <random>
 #include <regex>
+#include <string_view>
 
 #include "concord/errors.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
+
+std::string new_token() {
+  std::random_device source;
+  char text[33];
+  std::snprintf(text, sizeof text, "%08x%08x%08x%08x", source(), source(), source(), source());
+  return text;
+}
+
+bool StreamAddress::is_local() const {
+  const std::string_view places[] = {"ipc://", "tcp://127.", "tcp://localhost:", "tcp://[::1]"};
+  return std::ranges::any_of(places, [&](auto place) { return endpoint.starts_with(place); });
+}
 
 bool is_stream_address(const std::string& text) {
   return text.starts_with("tcp://") || text.starts_with("ipc://");

@@ -11,8 +11,13 @@ struct StreamAddress {
   std::string token;
   bool has_token = false;
 
+  /// Whether nobody on another machine gets there.
+  bool is_local() const;
   std::string text() const { return endpoint + (has_token ? "#" + token : ""); }
 };
+
+/// That nobody can guess.
+std::string new_token();
 
 bool is_stream_address(const std::string& text);
 

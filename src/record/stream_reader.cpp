@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "concord/errors.hpp"
@@ -20,14 +19,23 @@ double number_in(const Json& value) { return value.is_null() ? NAN : value.get<d
 }  // namespace
 
 StreamReader::StreamReader(const StreamAddress& address)
-    : address_(address), socket_(context_, zmq::socket_type::sub), watch_(context_, socket_) {
+    : address_(address), socket_(context_, zmq::socket_type::xsub), watch_(context_, socket_) {
   socket_.set(zmq::sockopt::linger, 0);
-  socket_.set(zmq::sockopt::subscribe, address.token);
   try {
     socket_.connect(address.endpoint);
   } catch (const zmq::error_t& error) {
     throw InputError("cannot watch " + address.endpoint + ": " + error.what());
   }
+  say('\1' + address.token);
+}
+
+/// What begins with a byte 1 is a subscription, with a byte 2 something to be set.
+void StreamReader::say(const std::string& message) {
+  repeated([&] { return socket_.send(zmq::buffer(message), zmq::send_flags::dontwait); });
+}
+
+void StreamReader::set(const std::string& values) {
+  say('\2' + address_.token + "{\"set\": " + values + "}");
 }
 
 void StreamReader::read(Clock::time_point until) {
@@ -53,15 +61,41 @@ void StreamReader::take(std::span<const std::uint8_t> bytes) {
       run.at("start").get_to(start);
       run.at("stop").get_to(stop);
       if (units.size() != names.size() || display.size() != names.size()) throw InputError("");
+      targets.clear();
+      for (const Json& one : run.at("set")) {
+        StreamTarget& target = targets.emplace_back();
+        one.at("name").get_to(target.name);
+        one.at("unit").get_to(target.unit);
+        target.start = number_in(one.at("value"));
+        if (one.contains("least")) target.least = number_in(one.at("least"));
+        if (one.contains("most")) target.most = number_in(one.at("most"));
+      }
     } else if (said.contains("row")) {
       const Json& row = said.at("row");
       if (row.size() != names.size() + 1) throw InputError("");
       Row taken{number_in(row.at(0)), Clock::now(), {}};
+      if (said.contains("left")) {
+        Row left = taken;
+        for (std::size_t i = 0; i < names.size(); ++i)
+          left.values.push_back(number_in(said.at("left").at(i)));
+        keep(std::move(left));
+      }
       for (std::size_t i = 0; i < names.size(); ++i)
         taken.values.push_back(number_in(row.at(i + 1)));
       said.at("rows").get_to(rows);
       said.at("events").get_to(events);
+      if (said.contains("happened"))
+        for (const Json& event : said.at("happened"))
+          told_events.add(
+              {taken.time, event.at(0).get<std::string>(), event.at(1).get<std::string>()});
       keep(std::move(taken));
+    } else if (said.contains("planned")) {
+      note(ToldSet::Kind::planned, said.at("planned"));
+    } else if (said.contains("set")) {
+      note(ToldSet::Kind::done, said.at("set"));
+    } else if (said.contains("refused")) {
+      told_sets.add({ToldSet::Kind::refused, said.at("refused").at("name").get<std::string>(), 0.0,
+                     0.0, said.at("refused").at("why").get<std::string>()});
     } else {
       said.at("end").at("code").get_to(exit_code);
       status = said.at("end").at("status").get<std::string>();
@@ -72,10 +106,18 @@ void StreamReader::take(std::span<const std::uint8_t> bytes) {
   }
 }
 
+void StreamReader::note(ToldSet::Kind kind, const nlohmann::json& said) {
+  const ToldSet told{kind, said.at("name").get<std::string>(), number_in(said.at("value")),
+                     number_in(said.at("time"))};
+  for (StreamTarget& target : targets)
+    if (kind == ToldSet::Kind::done && target.name == told.name) target.start = told.value;
+  told_sets.add(told);
+}
+
 /// The last row always; of those before one of `every_`, of which there are more the longer it
 /// goes.
 void StreamReader::keep(Row row) {
-  if (!history_.empty()) before_last_ = history_.back();
+  if (!history_.empty() && history_.back().time < row.time) before_last_ = history_.back();
   if (!history_.empty() && (taken_ - 1) % every_ != 0) history_.pop_back();
   history_.push_back(std::move(row));
   ++taken_;

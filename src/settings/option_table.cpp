@@ -409,6 +409,16 @@ OptionTable<Settings> make_run_options() {
         any_text(), at<&Settings::stream, &StreamSettings::address>)
           .idle([](const Settings& s) { return s.stream.variables.empty(); },
                 "-cosim_stream PATTERN"),
+      O("cosim_stream_set",
+        "names and patterns of parameters, and of inputs that nothing feeds, that those who watch "
+        "may set while the run goes on, with limits or without: car.pedal=0:1,'car.*'",
+        any_text(), at<&Settings::stream, &StreamSettings::set>)
+          .by_default("none"),
+      O("cosim_stream_log",
+        "scenario file of all that they have set, with which -cosim_scenario repeats the run",
+        file_name(), at<&Settings::stream, &StreamSettings::set_log>)
+          .by_default("run.scenario.yaml beside run.h5")
+          .idle([](const Settings& s) { return s.stream.set.empty(); }, "-cosim_stream_set NAMES"),
       realtime_option(),
       O("cosim_realtime_late",
         "a macro-step that is done after its time: told and counted, the run's failure, or all "
@@ -418,7 +428,8 @@ OptionTable<Settings> make_run_options() {
           .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
       O("cosim_scenario",
         "YAML file of what happens to inputs, outputs and parameters while the model runs: set, "
-        "ramp, override, offset, freeze, drop, noise, at a time or when a condition becomes true",
+        "ramp, override, offset, freeze, drop, noise, at a time or when a condition becomes true; "
+        "several, separated by commas, one on top of the other",
         file_name(), at<&Settings::scenario>)
           .by_default("none"),
       O("cosim_checkpoint", "file from which the run can go on after a stop or a kill", file_name(),

@@ -119,6 +119,8 @@ struct RecordSettings {
 struct StreamSettings {
   std::string variables{};  ///< a list of names and patterns; empty: nothing is
   std::string address = "tcp://127.0.0.1:*";
+  std::string set{};      ///< what they may set: a list of names and patterns, some with limits
+  std::string set_log{};  ///< the scenario file of what they have set; empty: beside the results
 };
 
 /// How a run can be continued.

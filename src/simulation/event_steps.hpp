@@ -38,6 +38,9 @@ class EventSteps {
   /// A macro-step is proposed, before its first trial.
   void propose(const MacroStep& step);
 
+  /// A subsystem knows of another time than before. Collective.
+  void look_ahead() { now_.next_time = events_.next_time(); }
+
   /// The next time at which something happens whatever else is, s; infinity: none is known.
   double next_time() const { return now_.next_time; }
 

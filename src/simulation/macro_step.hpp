@@ -52,6 +52,12 @@ class MacroStepper {
 
   /// What `jump` has said is taken now, with what happens then, instead. Collective.
   void take_changes();
+  /// s: the earliest time at which something may yet be planned to happen, so that all before is as
+  /// if it had been planned from the start.
+  double earliest_plan() const { return controller_->earliest_exact(); }
+  /// Something has been planned in a subsystem. Collective.
+  void look_ahead() { events_.look_ahead(); }
+
   /// s: the next time, from here on, at which it is known that something happens; infinity: none.
   double next_event() const;
 

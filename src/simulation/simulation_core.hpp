@@ -111,6 +111,13 @@ class SimulationCore {
   /// From here on, or, before the start, from the start on.
   void set(Settable what, double value, bool started);
 
+  /// Parameters of a subsystem by which it plans what it does at a later time, and nothing before:
+  /// the communication point stays what it is. Then `look_ahead`.
+  void plan(Settable parameter, double value) {
+    set_parameter(parameter.index(), parameter.subsystem(), value);
+  }
+  void look_ahead() { stepper_->look_ahead(); }
+
   /// What was set counts at once, and what happens then has happened, else in the next macro-step.
   void take_changes();
 

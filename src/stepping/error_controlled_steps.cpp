@@ -46,7 +46,16 @@ void ErrorControlledSteps::begin_anew(double size) {
   last_error_ = 1.0;
   largest_factor_ = limits_.retries ? growth_of_beginners : usual_growth;
   after_rejection_ = false;
+  look_ahead();
 }
+
+/// As far as the last two macro-steps before an exact time are shared out; and rounding.
+void ErrorControlledSteps::look_ahead() {
+  constexpr double two_steps = 2.0 + 1e-6;
+  looked_to_ = std::max(looked_to_, course_.time() + two_steps * size_);
+}
+
+double ErrorControlledSteps::earliest_exact() const { return std::max(propose().end, looked_to_); }
 
 /// Two equal steps rather than a full one and a short rest.
 StepController::Interval ErrorControlledSteps::propose() const {
@@ -78,6 +87,7 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
   move_on();
   size_ = std::clamp(clipped_from, smallest(), limits_.largest);
   last_error_ = std::max(error, least_remembered);
+  look_ahead();
 }
 
 bool ErrorControlledSteps::shrink(double factor) {
@@ -94,7 +104,10 @@ bool ErrorControlledSteps::reject(double error_norm, int order) {
   return shrink(std::clamp(factor, least_factor, safety));
 }
 
-void ErrorControlledSteps::accepted() { move_on(); }
+void ErrorControlledSteps::accepted() {
+  move_on();
+  look_ahead();
+}
 
 bool ErrorControlledSteps::rejected() { return shrink(0.5); }
 

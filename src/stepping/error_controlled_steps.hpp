@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "stepping/step_controller.hpp"
@@ -55,16 +56,18 @@ class ErrorControlledSteps : public StepController {
   bool stalls() const override { return n_short_ >= patience; }
 
   void begin_anew(double size) override;
+  double earliest_exact() const override;
   void io(Archive& archive) override {
     CONCORD_MEMBERS(archive, course_, size_, last_error_, largest_factor_, after_rejection_,
-                    n_short_);
+                    n_short_, looked_to_);
   }
-  int memory_version() const override { return 2; }
+  int memory_version() const override { return 3; }
   void stop_over(double time) override { course_.stop_over(time); }
   void end_by(double time) override { course_.end_by(time); }
 
  private:
   void move_on();
+  void look_ahead();
   bool shrink(double factor);
   double smallest() const;
 
@@ -76,6 +79,8 @@ class ErrorControlledSteps : public StepController {
   double largest_factor_ = 1.0;
   bool after_rejection_ = false;
   long n_short_ = 0;  ///< accepted ones shorter than `slowest`, in a row
+  /// s: an exact time before would have made one of the macro-steps proposed so far another one.
+  double looked_to_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace concord

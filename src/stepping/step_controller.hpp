@@ -50,6 +50,10 @@ class StepController {
   /// Macro-steps end exactly at this time, too; one that isn't ahead changes nothing.
   virtual void stop_over(double time) = 0;
 
+  /// s: the earliest time that may yet become an exact one (`stop_over`, `end_by`) without any of
+  /// the macro-steps so far having been another had it been one from the start.
+  virtual double earliest_exact() const { return propose().end; }
+
   /// The next macro-step ends no later than this, s, until something else is said; infinity, or
   /// what isn't ahead: nothing. Sizes count from a time that was reached so.
   virtual void end_by(double time) = 0;

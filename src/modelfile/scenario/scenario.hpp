@@ -25,6 +25,8 @@ struct ScenarioAction {
   std::string until{};           ///< a condition; with neither it lasts to the end
   double every = 0.0;            ///< s between values of noise
   long seed = 0;                 ///< of noise
+  bool planned = false;          ///< `set`, when and to what those who watch say
+  std::optional<double> least{}, most{};  ///< limits of what is planned; none: any number
   Location location{}, time_location{}, end_location{}, value_location{};
 
   bool ends() const { return last || !until.empty(); }
@@ -32,6 +34,10 @@ struct ScenarioAction {
 
 /// In the order of writing. Throws InputError.
 std::vector<ScenarioAction> read_scenario(const std::filesystem::path& path);
+
+/// What -cosim_stream_set lists: names and patterns, "car.pedal=0:1, car.*", with limits or
+/// without. Throws InputError.
+std::vector<ScenarioAction> planned_actions(const std::string& list);
 
 /// "offset sensor.y by 0.1"
 std::string in_words(const ScenarioAction& action);

@@ -177,13 +177,29 @@ class Targets {
     Names all;
     for (const Role role : {Role::output, Role::input, Role::parameter})
       for (const std::string& name : variables_.names(role))
-        if (matches(action.target, name) && place_in(action, name)) all.push_back(name);
+        if (matches(action.target, name) && place_in(action, name) &&
+            (!action.planned || may_be_set(name)))
+          all.push_back(name);
     std::set<std::string> seen;
     std::erase_if(all, [&](const std::string& name) { return !seen.insert(name).second; });
     if (all.empty())
       fail(action, "the pattern stands for nothing that it can act on; " +
                        nearest_names(action.target, variables_.names(Role::output)));
     return all;
+  }
+
+  /// What a pattern of -cosim_stream_set means.
+  bool may_be_set(const std::string& name) const {
+    if (const auto input = variables_.find(Role::input, name)) {
+      const auto& variables = variables_.entry(*input).description.inputs;
+      return variables_.feeder(name) == nullptr && variables[input->index].start.has_value();
+    }
+    const auto parameter = variables_.find(Role::parameter, name);
+    if (!parameter) return false;
+    const SubsystemEntry& entry = variables_.entry(*parameter);
+    return entry.fmu ||
+           (entry.equations &&
+            is_named(*entry.equations, entry.equations->parameters[parameter->index].name));
   }
 
   /// Outputs that feed something before inputs of the same name; what has no feeder is set.
@@ -236,6 +252,8 @@ class Targets {
     if (place.role == Role::input && is_base(action) && feeder != nullptr)
       fail(action, "'" + name + "' is fed by '" + feeder->from +
                        "'; use override, which counts whatever feeds it");
+    if (action.planned && !target.what.actions.empty() && target.what.actions.back().planned)
+      return;
     target.what.actions.push_back(action);
   }
 
@@ -322,7 +340,8 @@ class Rewriting {
     for (const SubsystemEntry& entry : model.subsystems) taken_.insert(entry.description.name);
   }
 
-  void apply(std::vector<PlacedTarget> targets) {
+  /// Names the subsystems of the targets.
+  void apply(std::vector<PlacedTarget>& targets) {
     std::ranges::stable_sort(targets, {}, [](const PlacedTarget& target) {
       return target.place.role == Role::output;  // which then know what their connections are
     });
@@ -515,13 +534,33 @@ void note_what_comes_late(const std::vector<ScenarioAction>& actions, Model& mod
           " s, which is not before the stop at " + short_number(stop) + " s, and has no effect");
 }
 
+std::vector<ScenarioAction> read_scenarios(Model& model) {
+  std::vector<ScenarioAction> result;
+  const std::string given = options::text("cosim_scenario").value_or("");
+  std::error_code error;
+  for (const std::string& path :
+       std::filesystem::exists(given, error) ? std::vector{given} : listed_names(given)) {
+    for (ScenarioAction& action : read_scenario(path)) result.push_back(std::move(action));
+    model.files.push_back({"scenario", path});
+  }
+  return result;
+}
+
+/// For whoever lets those who watch act.
+void list_stream_targets(const std::vector<PlacedTarget>& targets, Model& model) {
+  for (const auto& [name, place, what] : targets)
+    if (const ScenarioAction& last = what.actions.back(); last.planned)
+      model.stream_targets.push_back(
+          {name, what.unit, what.subsystem, in_words(last), *what.start, last.least, last.most});
+}
+
 }  // namespace
 
 void connect_scenario(Model& model) {
-  const auto path = options::text("cosim_scenario");
-  if (!path) return;
-  const std::vector<ScenarioAction> actions = read_scenario(*path);
-  model.files.push_back({"scenario", *path});
+  std::vector<ScenarioAction> actions = read_scenarios(model);
+  for (ScenarioAction& action : planned_actions(options::text("cosim_stream_set").value_or("")))
+    actions.push_back(std::move(action));
+  if (actions.empty()) return;
   std::vector<PlacedTarget> targets;
   {
     const Variables variables(model);
@@ -531,7 +570,8 @@ void connect_scenario(Model& model) {
   }
   refuse_too_many_ticks(actions, model);
   note_what_comes_late(actions, model);
-  Rewriting(model).apply(std::move(targets));
+  Rewriting(model).apply(targets);
+  list_stream_targets(targets, model);
 }
 
 }  // namespace concord

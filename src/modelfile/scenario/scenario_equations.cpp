@@ -7,6 +7,7 @@
 #include <random>
 
 #include "expression/expression_scan.hpp"
+#include "network/planned_parameters.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -62,7 +63,10 @@ class Writer {
     begin();
     for (const ScenarioAction& action : target_.actions) {
       ++number_;
-      acts_on_base(action) ? change_base(action) : add_layer(action);
+      if (action.planned)
+        await(action);
+      else
+        acts_on_base(action) ? change_base(action) : add_layer(action);
     }
     result_.outputs.push_back({scenario_output_name, layer_, result_.location});
     return std::move(result_);
@@ -167,6 +171,25 @@ class Writer {
     const std::string name = known ? exact_number(*action.at) : own("begin");
     if (!known) discrete(name, 0.0);
     return name;
+  }
+
+  /// What is set to `goal` at the time `at`, parameters that others give while the run goes on. The
+  /// relation says from then on the opposite of what it said before, whichever that was: with
+  /// `side` = 1 it becomes true, with -1 false.
+  void await(const ScenarioAction& action) {
+    const double never = 1e300;
+    for (const auto& [name, value] : {std::pair(planned_time_name, never),
+                                      {planned_side_name, 1.0},
+                                      {planned_goal_name, *target_.start}})
+      result_.parameters.push_back({name, value, result_.location});
+    const std::string side = planned_side_name;
+    const std::string come = side + "*t >= " + side + "*" + planned_time_name;
+    for (const char* what : {"", "!"}) {
+      When& when = add_when(action, what + ("(" + come + ")"), in_words(action), false);
+      set(when, "latest", std::to_string(number_));
+      set(when, "value", planned_goal_name);
+      if (ramps_) set(when, "rate", "0");
+    }
   }
 
   /// Of what nothing feeds: the latest one counts.

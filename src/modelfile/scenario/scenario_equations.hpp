@@ -27,7 +27,6 @@ struct ScenarioSignal {
 
 inline constexpr const char* scenario_input_name = "u";
 inline constexpr const char* scenario_output_name = "y";
-
 /// Whether what it passes on changes at events only, where what arrives does.
 bool keeps_held(const ScenarioTarget& target);
 

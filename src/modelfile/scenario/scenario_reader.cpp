@@ -195,8 +195,33 @@ std::vector<ScenarioAction> read_scenario(const std::filesystem::path& path) {
   return result;
 }
 
+std::vector<ScenarioAction> planned_actions(const std::string& list) {
+  const std::string option = "option -cosim_stream_set";
+  std::vector<ScenarioAction> result;
+  for (const std::string& each : listed_names(list)) {
+    const std::size_t equals = each.find('='), colon = each.find(':', equals);
+    ScenarioAction action;
+    action.planned = true;
+    action.target = each.substr(0, equals);
+    if (equals != each.npos && colon != each.npos) {
+      action.least = parse_number(each.substr(equals + 1, colon - equals - 1));
+      action.most = parse_number(each.substr(colon + 1));
+    }
+    const bool limited = action.least && action.most && *action.least < *action.most;
+    if ((equals != each.npos && !limited) ||
+        (action.target.find('.') == std::string::npos && !is_pattern(action.target)))
+      throw InputError(option + ": " + in_quotes(each) +
+                       " is no name with limits; it takes names and patterns as car.pedal=0:1, "
+                       "'car.*', separated by commas");
+    action.location = action.time_location = action.end_location = action.value_location = option;
+    result.push_back(std::move(action));
+  }
+  return result;
+}
+
 std::string in_words(const ScenarioAction& action) {
   const std::string& target = action.target;
+  if (action.planned) return "set " + target + " as those who watch say";
   switch (action.deed) {
     case Deed::set:
       return "set " + target + " to " + action.value;
@@ -216,6 +241,7 @@ std::string in_words(const ScenarioAction& action) {
 }
 
 std::string time_in_words(const ScenarioAction& action) {
+  if (action.planned) return "while the run goes on";
   std::string result =
       action.at ? "at t = " + short_number(*action.at) + " s" : "when " + action.when;
   if (action.last) result += " for " + short_number(*action.last) + " s";

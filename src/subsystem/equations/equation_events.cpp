@@ -468,15 +468,51 @@ double EquationEvents::tick(std::size_t c) const {
 }
 
 void EquationEvents::find_next_time(const EventPoint& point, std::span<const double> x) {
+  look(point, x);
+  slack_ = point.slack;
+  find_next_time(point.t);
+}
+
+/// From indicators and slopes at t.
+void EquationEvents::find_next_time(double t) {
   now_.next_time = infinite;
   for (std::size_t c = 0; c < conditions_.size(); ++c)
     if (conditions_[c].every) now_.next_time = std::min(now_.next_time, tick(c));
-  look(point, x);
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const double rest = -z_[i].value / slopes_[i];
-    if (lists_.linear_in_time[watched_[i].relation] != 0 && counts(i) && rest > point.slack)
-      now_.next_time = std::min(now_.next_time, point.t + rest);
+    if (lists_.linear_in_time[watched_[i].relation] != 0 && counts(i) && rest > slack_ &&
+        t + rest < infinite)
+      now_.next_time = std::min(now_.next_time, time_of(watched_[i].relation, t + rest));
   }
+}
+
+/// Which of the numbers around t, a time of rounded differences, the relation itself means: where
+/// its sides are equal, so that `t >= 0.3` comes at 0.3 from wherever it is looked at.
+double EquationEvents::time_of(std::size_t relation, double t) {
+  double nearest = infinite, result = t;
+  for (const double time : {t, std::nextafter(t, -infinite), std::nextafter(t, infinite)}) {
+    lists_.sides.point()[0] = time;
+    lists_.sides.evaluate(sides_);
+    const double apart = std::abs(sides_[2 * relation + 1] - sides_[2 * relation]);
+    if (apart < nearest) result = time;
+    nearest = std::min(nearest, apart);
+    if (nearest == 0.0) break;
+  }
+  return result;
+}
+
+void EquationEvents::continue_from(EquationEvents& before) {
+  now_ = before.now_;
+  slack_ = before.slack_;
+  find_counting();
+  if (std::isnan(now_.instant)) return;
+  std::ranges::copy(before.lists_.sides.point(), lists_.sides.point().begin());
+  lists_.sides.point()[0] = now_.instant;
+  lists_.sides.evaluate(sides_);
+  for (std::size_t i = 0; i < watched_.size(); ++i) z_[i] = indicator(i);
+  move_sides(1.0, {});
+  put_slopes(slopes_);
+  find_next_time(now_.instant);
 }
 
 }  // namespace concord

@@ -65,10 +65,7 @@ class EquationEvents {
   void take_over(Archive& archive);
 
   /// Takes over where another one stands, whose parameters are other ones.
-  void continue_from(const EquationEvents& before) {
-    now_ = before.now_;
-    find_counting();
-  }
+  void continue_from(EquationEvents& before);
 
  private:
   /// What an indicator watches; a floor has two.
@@ -135,6 +132,8 @@ class EquationEvents {
                   std::span<const double> derivatives);
   double tick(std::size_t condition) const;
   void find_next_time(const EventPoint& point, std::span<const double> x);
+  void find_next_time(double t);
+  double time_of(std::size_t relation, double t);
   bool would_set(const EquationCondition& condition, std::size_t result,
                  std::span<const double> x) const;
 
@@ -153,7 +152,8 @@ class EquationEvents {
   std::vector<double> counting_;  ///< per relation: its guard
   std::vector<Jump> jumps_;       ///< of the instant `jumped_at_`
   double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
-  int pass_ = 0;  ///< of that instant
+  int pass_ = 0;        ///< of that instant
+  double slack_ = 0.0;  ///< s: that of the last look
 };
 
 }  // namespace concord

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <ctime>
+#include <limits>
 
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
@@ -381,6 +382,34 @@ TEST(EquationsModel, has_the_entries_of_its_states_and_their_diagonal) {
     for (auto e = pattern->begins[j]; e < pattern->begins[j + 1]; ++e)
       whole[3 * pattern->rows[e] + j] = entries[e];
   EXPECT_EQ(whole, (std::vector<double>{-20.0, 0.0, -4.0, 0.0, 0.0, 11.0, 0.0, -7.0, 0.0}));
+}
+
+/// From wherever it is looked at, and at once where a parameter says another time.
+TEST(EquationsModel, a_time_that_is_written_comes_at_it_to_the_bit) {
+  EquationsDescription description;
+  description.parameters = {{"at", 1e9, ""}};
+  description.states = {{"x", 0.0, ""}};
+  description.derivatives = {{"x", "0", ""}};
+  description.outputs = {{"n", "n", ""}};
+  description.discrete = {{"n", 0.0, ""}};
+  EquationsDescription::When when;
+  when.condition = "t >= at";
+  when.sets = {{"n", "n + 1", ""}};
+  description.whens.push_back(when);
+  const double still[] = {0.0};
+  for (const double at : {0.3, 0.7, 1.0 / 3.0, 12.5, 1e3 + 0.1})
+    for (const double from : {0.0, 0.1, 0.1 + 0.1 + 0.05, at / 7.0, 0.999 * at}) {
+      EquationsModel model(description);
+      double x[] = {0.0};
+      std::vector<Happening> what;
+      model.begin(from, x, {});
+      model.settle({from, {}, {still, {}}, 1e-9}, x, what);
+      ASSERT_TRUE(model.set_parameter(0, at));
+      EXPECT_EQ(model.next_time_event(), at) << from;
+      ASSERT_TRUE(model.happen({at, {}, {still, {}}, 1e-9}, x, what));
+      EXPECT_EQ(model.held()[0], 1.0);
+      EXPECT_EQ(model.next_time_event(), std::numeric_limits<double>::infinity());
+    }
 }
 
 }  // namespace

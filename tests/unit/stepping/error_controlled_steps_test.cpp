@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -189,6 +190,33 @@ TEST(ErrorControlledSteps, DoesNotGrowRightAfterARejection) {
   EXPECT_LE(size_of(steps), tried * (1.0 + 1e-12));
   steps.accept(1e-6, 1);
   EXPECT_GT(size_of(steps), 1.5 * tried);
+}
+
+/// What is planned there leaves all macro-steps before as they are.
+TEST(ErrorControlledSteps, ATimeThatIsPlannedChangesNothingBefore) {
+  const auto error = [](int n) { return std::pow(1.1 + std::sin(7.0 * n), 3.0) / 4.0; };
+  const auto go_on = [&](ErrorControlledSteps& steps, int n) {
+    while (error(n) > 2.0 && steps.reject(error(n), 1)) ++n;
+    const double end = steps.propose().end;
+    steps.accept(error(n), 1);
+    return end;
+  };
+  int reached = 0;
+  for (int planned_after = 0; planned_after < 40; ++planned_after) {
+    ErrorControlledSteps one({0.0, 1e6, 1e5, 1e-9}, 0.1);
+    std::vector<double> ends;
+    for (int n = 0; n < planned_after; ++n) ends.push_back(go_on(one, n));
+    const double planned = one.earliest_exact();
+    EXPECT_GE(planned, one.propose().end);
+    one.stop_over(planned);
+    for (int n = planned_after; n < 60; ++n) ends.push_back(go_on(one, n));
+    const bool come = planned <= ends.back();
+    EXPECT_EQ(std::count(ends.begin(), ends.end(), planned), come ? 1 : 0);
+    reached += come ? 1 : 0;
+    ErrorControlledSteps other({0.0, 1e6, 1e5, 1e-9}, 0.1, {planned});
+    for (int n = 0; n < 60; ++n) EXPECT_EQ(go_on(other, n), ends[n]) << planned_after;
+  }
+  EXPECT_EQ(reached, 40);
 }
 
 /// What goes on from an archive takes the same macro-steps, through rejections, a new start, known
