@@ -11,15 +11,13 @@ namespace concord {
 bool CoSimulation::finds_jumps() const {
   const FmuUse& use = fmu_.use();
   return finds_ && taken_back_ && makes_trials(use) && !use.event_mode &&
-         use.internal_step == 0.0 && std::ranges::find(continuous_, 0) != continuous_.end();
+         use.internal_step == 0.0 && !jumping_.empty();
 }
 
 /// From what was told where the macro-step began.
 bool CoSimulation::has_jumped() const {
   const std::vector<double>& y = fmu_.now().y;
-  for (std::size_t i = 0; i < y.size(); ++i)
-    if (!continuous_[i] && y[i] != told_[i]) return true;
-  return false;
+  return std::ranges::any_of(jumping_, [&](std::size_t i) { return y[i] != told_[i]; });
 }
 
 /// In the piece that has just been made: where there is a jump the FMU waits before it, at the end
