@@ -3,8 +3,6 @@
 #include <span>
 #include <utility>
 
-#include "subsystem/output_use.hpp"
-
 namespace concord {
 
 SubsystemUse::SubsystemUse(const Network& network, const RankLayout& layout,
@@ -23,9 +21,7 @@ SubsystemUse::SubsystemUse(const Network& network, const RankLayout& layout,
     const auto& recorded = settings[g].recorded;
     for (std::size_t o = 0; o < out.size(); ++o) {
       const bool is_recorded = recorded.empty() || recorded[o] != 0;
-      looked_at_.push_back(feeds[out.first + o] != 0 ? feeds_somebody
-                           : is_recorded             ? only_recorded
-                                                     : unused);
+      looked_at_.push_back(is_recorded ? 1 : feeds[out.first + o]);
     }
   }
 }

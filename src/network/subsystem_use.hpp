@@ -8,7 +8,7 @@
 namespace concord {
 
 /// Of a rank's inputs those that something feeds or that are given values; of its outputs those
-/// that feed something or are recorded (OutputUse): what Subsystem::note_use tells.
+/// that feed something or are recorded: what Subsystem::note_use tells.
 class SubsystemUse {
  public:
   SubsystemUse(const Network& network, const RankLayout& layout, const SettingsList& settings);

@@ -20,16 +20,6 @@ constexpr const char* compare = "; compare with a run at half the -cosim_step";
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether an output that only events change feeds somebody.
-bool feeds_what_it_holds(const RankNetwork& subsystems, std::size_t k) {
-  const auto& outputs = subsystems.own(k).description().outputs;
-  const IndexRange range = subsystems.network().outputs_of(subsystems.global(k));
-  return std::ranges::any_of(subsystems.network().links(), [&](const auto& link) {
-    return link && link->output >= range.first && link->output < range.last &&
-           outputs[link->output - range.first].kind == SignalKind::held;
-  });
-}
-
 /// What errors of inputs that others feed bring about in a subsystem and nobody knows; empty where
 /// its linearisation tells.
 std::string secret_of(const RankNetwork& subsystems, std::size_t k) {
@@ -37,8 +27,9 @@ std::string secret_of(const RankNetwork& subsystems, std::size_t k) {
   const auto& connected = subsystems.connected_inputs();
   const auto fed = std::ranges::lower_bound(connected, subsystems.inputs_of(k).first);
   if (fed == connected.end() || *fed >= subsystems.inputs_of(k).last) return "";
+  const auto held = [](const auto& output) { return output.kind == SignalKind::held; };
   const bool tells = dynamic_cast<const TellsGrazes*>(&subsystems.own(k)) != nullptr;
-  if (is_code_of_others(description) && !tells && feeds_what_it_holds(subsystems, k))
+  if (is_code_of_others(description) && !tells && std::ranges::any_of(description.outputs, held))
     return "does not tell what its events depend on, without which errors of their instants are "
            "not known";
   return description.capabilities.holds_inputs

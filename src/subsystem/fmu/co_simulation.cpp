@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "concord/errors.hpp"
-#include "subsystem/output_use.hpp"
 
 namespace concord {
 
@@ -30,14 +29,11 @@ CoSimulation::CoSimulation(std::shared_ptr<const FmuSetup> setup, const Subsyste
   description_.events = tells_events(fmu_.use());
   if (!settings.state_derivatives) description_.capabilities.state_derivatives = false;
   note_use(std::vector<char>(description_.inputs.size(), 1),
-           std::vector<char>(description_.outputs.size(), only_recorded));
+           std::vector<char>(description_.outputs.size(), 1));
 }
 
 /// Estimators look at all outputs.
 void CoSimulation::note_use(std::span<const char> fed, std::span<const char> looked_at) {
-  jumping_.clear();
-  for (std::size_t i = 0; i < continuous_.size(); ++i)
-    if (!continuous_[i] && looked_at[i] == feeds_somebody) jumping_.push_back(i);
   const bool all = description_.capabilities.linearization;
   fmu_.note_use(fed, all ? std::span<const char>() : looked_at);
 }

@@ -95,12 +95,11 @@ class CoSimulation final : public Subsystem {
   double answered_at_ = never;                  ///< its time
   std::vector<double> told_;                    ///< outputs where the macro-step began
   std::vector<double> fed_;                     ///< inputs when stairs were looked for last
-  std::vector<std::size_t> jumping_;  ///< outputs that only events change, fed to somebody
-  std::vector<char> continuous_;      ///< outputs
-  bool taken_back_;                   ///< macro-steps may be, whatever happens in them
-  bool seeks_ = false;                ///< untold jumps, in the macro-step under way
-  bool finds_ = true;                 ///< none has refused to be enclosed
-  double awaited_ = never;            ///< one that a trial of this macro-step has come to
+  std::vector<char> continuous_;                ///< outputs
+  bool taken_back_;                             ///< macro-steps may be, whatever happens in them
+  bool seeks_ = false;                          ///< untold jumps, in the macro-step under way
+  bool finds_ = true;                           ///< none has refused to be enclosed
+  double awaited_ = never;                      ///< one that a trial of this macro-step has come to
 };
 
 }  // namespace concord

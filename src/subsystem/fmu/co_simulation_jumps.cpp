@@ -11,13 +11,15 @@ namespace concord {
 bool CoSimulation::finds_jumps() const {
   const FmuUse& use = fmu_.use();
   return finds_ && taken_back_ && makes_trials(use) && !use.event_mode &&
-         use.internal_step == 0.0 && !jumping_.empty();
+         use.internal_step == 0.0 && std::ranges::find(continuous_, 0) != continuous_.end();
 }
 
 /// From what was told where the macro-step began.
 bool CoSimulation::has_jumped() const {
   const std::vector<double>& y = fmu_.now().y;
-  return std::ranges::any_of(jumping_, [&](std::size_t i) { return y[i] != told_[i]; });
+  for (std::size_t i = 0; i < y.size(); ++i)
+    if (!continuous_[i] && y[i] != told_[i]) return true;
+  return false;
 }
 
 /// In the piece that has just been made: where there is a jump the FMU waits before it, at the end
