@@ -219,7 +219,7 @@ int fit_model(const ModelFileCall& call) {
 
 const RegisteredCommand fit({
     .name = "fit",
-    .place = 36,
+    .place = 37,
     .launch = "mpirun -n R ",
     .usage = "MODEL data.csv --free left.m=1:10 [--free ...] [-o fit.yaml] [-options]",
     .summary = "numbers of a model such that it goes through measured data",

@@ -192,7 +192,7 @@ int gradient_of(const ModelFileCall& call) {
 
 const RegisteredCommand gradient({
     .name = "gradient",
-    .place = 35,
+    .place = 36,
     .launch = "mpirun -n R ",
     .usage = "MODEL --of COST [--by left.m,right.k] [-o gradient.json] [-options]",
     .summary = "derivatives of a number that a run gives by parameters and start values",

@@ -8,9 +8,18 @@ CommonAbilities::CommonAbilities(const Settings& settings, const RankNetwork& su
     : settings_(settings),
       subsystems_(subsystems),
       rolls_back_(can_roll_back(subsystems.network().has_events())),
-      evaluated_at_stop_(everyone([](const auto& d) {
-        return d.capabilities.equations || d.events || d.constraint.has_value();
-      })) {}
+      evaluated_at_stop_(outputs_need_no_step()) {}
+
+void CommonAbilities::note_events(bool events) {
+  rolls_back_ = can_roll_back(events);
+  evaluated_at_stop_ = outputs_need_no_step();
+}
+
+bool CommonAbilities::outputs_need_no_step() const {
+  return everyone([](const auto& d) {
+    return d.capabilities.equations || d.events || d.constraint.has_value();
+  });
+}
 
 bool CommonAbilities::can_roll_back(bool events) const {
   const bool wanted = settings_.takes_back() || events;

@@ -12,7 +12,7 @@ class CommonAbilities {
   CommonAbilities(const Settings& settings, const RankNetwork& subsystems);
 
   /// After the start, at which events may have been found. Collective.
-  void note_events(bool events) { rolls_back_ = can_roll_back(events); }
+  void note_events(bool events);
 
   /// Whether macro-steps can be taken back, where that is of use.
   bool rolls_back() const { return rolls_back_; }
@@ -24,11 +24,12 @@ class CommonAbilities {
   /// Outputs of all subsystems at the stop need no step.
   bool evaluated_at_stop() const { return evaluated_at_stop_; }
 
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, rolls_back_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rolls_back_, evaluated_at_stop_); }
 
  private:
   bool everyone(bool (*can)(const SubsystemDescription&)) const;
   bool can_roll_back(bool events) const;
+  bool outputs_need_no_step() const;
 
   const Settings& settings_;
   const RankNetwork& subsystems_;

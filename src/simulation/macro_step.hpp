@@ -64,7 +64,7 @@ class MacroStepper {
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
   /// it is written, of one that is new or has gone on when it is read.
   void io(Archive& archive);
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.

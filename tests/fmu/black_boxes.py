@@ -105,7 +105,7 @@ class Jumps(FmuTest):
         """Wherever in a macro-step the jumps lie, and whoever takes the slopes."""
         for how in BLACK_BOXES:
             for method in ("jfm", "ifosmondi"):
-                for step in (0.1, 0.05, 0.01):
+                for step in (0.1, 0.05, 0.01, 0.005):  # the last ends where one jumps
                     with self.subTest(how=how, method=method, step=step):
                         ways, error, found = self.run_model(how, "-cosim_type", method,
                                                             "-cosim_step", step)

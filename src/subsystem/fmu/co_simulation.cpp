@@ -103,7 +103,7 @@ bool CoSimulation::run_again_if_frozen(std::span<const Polynomial> inputs, const
   if (!moves_.looks() || !fmu_.may_go_back() || fmu_.now().t != saved_.point.t)
     return run(inputs, step, wanted);
   const auto moved = [&] {
-    return fmu_.now().y != saved_.point.y || fmu_.now().x != saved_.point.x;
+    return fmu_.now().y != saved_.point.y || fmu_.now().x != saved_.point.x || fmu_.now().event_due;
   };
   if (!run(inputs, step, wanted) || !fmu_.read_states()) return false;
   moves_.look(moved());
