@@ -103,10 +103,11 @@ bool CoSimulation::pass_jump(std::vector<Happening>& what) {
   if (fmu_.take_passed_jump()) tell();
   if (!fmu_.take_jump()) return true;
   const FmuPoint& now = fmu_.now();
-  const double begin = now.t, last = begin + little * longest_;
+  const double begin = now.t, end = now.jump_end;
+  const double last = std::max(end, std::min(begin + little * longest_, fmu_.stop_time()));
   if (!fmu_.save(trial_)) return false;
-  double next = std::max(now.jump_end, begin + resolution(begin - h_));
-  for (; !has_jumped() && next <= std::max(last, now.jump_end); next += next - begin)
+  double next = std::max(end, begin + resolution(begin - h_));
+  for (; !has_jumped() && next <= last; next += next - begin)
     if (!run_piece(last_lines_, begin, {now.t, next, {}, {}}) || !fmu_.read_outputs()) return false;
   if (!has_jumped()) return fmu_.restore(trial_);
   tell();
