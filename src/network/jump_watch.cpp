@@ -39,7 +39,7 @@ void JumpWatch::mend(std::size_t first, double h, std::span<Sample> outputs) {
     Signal& signal = signals_[first + i];
     auto& [value, slope, curvature] = outputs[i];
     signal.mended = false;
-    if (signal.watched == Watch::no || !known(signal)) continue;
+    if (signal.watched < Watch::exact_but_by_time || !known(signal)) continue;
     const double change = std::abs(value - signal.last.value) / h;
     const double size = std::max(signal.largest, std::abs(value));
     signal.mended = std::abs(slope) > much * std::max(change, usual_rate(signal, h)) &&

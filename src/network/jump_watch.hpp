@@ -26,15 +26,15 @@ inline bool is_black_box(const SubsystemDescription& d) {
 /// to go on growing as fast, which those of t^n, log-concave, never exceed.
 class JumpWatch {
  public:
-  /// Which outputs may jump untold. Slopes that may be differences over time are doubtful; those of
-  /// equations are exact, but for their part by the time.
-  enum class Watch : char { no, exact_slopes, doubtful_slopes };
+  /// Which outputs may jump untold. Slopes that may be differences over time are doubtful: a jump
+  /// falsifies them; those of equations are exact, of an FMU's but for their part by the time.
+  enum class Watch : char { no, exact_slopes, exact_but_by_time, doubtful_slopes };
 
   /// `watched`: of each output of this rank.
   explicit JumpWatch(std::vector<Watch> watched);
 
   /// y and y' of these outputs, the first of which is `first`, at the end of a macro-step: a slope
-  /// that was taken across a jump becomes 0.
+  /// that is not exact and was taken across a jump becomes 0.
   void mend(std::size_t first, double h, std::span<Sample> outputs);
 
   /// How many of these outputs, the first of which is `first`, have jumped in the macro-step that

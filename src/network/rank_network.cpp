@@ -37,7 +37,9 @@ std::vector<JumpWatch::Watch> continuous_outputs_of_black_boxes(const OwnSubsyst
   std::vector<Watch> result;
   for (std::size_t k = 0; k < own.count(); ++k) {
     const SubsystemDescription& d = own[k].description();
-    const Watch watch = d.capabilities.equations ? Watch::exact_slopes : Watch::doubtful_slopes;
+    const Watch watch = !d.capabilities.equations ? Watch::doubtful_slopes
+                        : d.kind == "fmu"         ? Watch::exact_but_by_time
+                                                  : Watch::exact_slopes;
     for (const auto& output : d.outputs) {
       const bool continuous = output.kind == SignalKind::continuous;
       result.push_back(is_black_box(d) && continuous ? watch : Watch::no);
