@@ -106,7 +106,7 @@ bool CoSimulation::pass_jump(std::vector<Happening>& what) {
   const double begin = now.t, end = now.jump_end;
   const double last = std::max(end, std::min(begin + little * longest_, fmu_.stop_time()));
   if (!fmu_.save(trial_)) return false;
-  double next = std::max(end, begin + resolution(begin - h_));
+  double next = end > begin ? end : begin + resolution(begin - h_);
   for (; !has_jumped() && next <= last; next += next - begin)
     if (!run_piece(last_lines_, begin, {now.t, next, {}, {}}) || !fmu_.read_outputs()) return false;
   if (!has_jumped()) return fmu_.restore(trial_);
