@@ -1,10 +1,12 @@
 # For every test that starts MPI programs: as root, with more ranks than cores, without Open MPI's
 # remarks on containers, without binding every run to the same first cores, and without ranks that keep
 # a core busy while they wait, which Open MPI stops only where one job alone has more ranks than cores. The
+# Pictures and reports are there where the Python package is, which sanitizers keep out. The
 # libraries of test FMUs are compiled once for all tests. With sanitizers, leaks are not looked for: Open MPI
 # and its parts leave many.
 #   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
 set(CONCORD_TEST_ENVIRONMENT
+  CONCORD_PICTURES=$<TARGET_EXISTS:concord_python>
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1

@@ -7,7 +7,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 
 install_packages
 configure
-build_targets concord_program
+build_targets concord_program concord_python
 mpi_environment
 
 results=$build/quickstart/two_mass.h5

@@ -21,6 +21,8 @@
 #include "concord/simulation.hpp"
 #include "interpreter.hpp"
 #include "python_ode.hpp"
+#include "record/results_reader.hpp"
+#include "recorded.hpp"
 
 // What of the library Python needs, as it is; the package around it (concord/*.py) makes it
 // Pythonic. The interpreter's lock is held throughout: PETSc knows one thread, and the functions of
@@ -359,6 +361,8 @@ void register_errors() {
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
+    } catch (const UnreadableResults& error) {
+      raise("UnreadableResults", error.what());
     } catch (const InputError& error) {
       raise("InputError", error.what());
     } catch (const SimulationError& error) {
@@ -487,6 +491,7 @@ PYBIND11_MODULE(_concord, m) {
   define_simulation(m);
   m.def("run", &run);
   m.def("resampled", &resampled);
+  define_recorded(m);
   if (!Interpreter::is_ours()) python_runs_concord(adapter());
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     HeldSimulation::close_all();

@@ -21,6 +21,18 @@ class UnknownVariable(InputError, KeyError):
     __str__ = Exception.__str__  # KeyError would quote the sentence
 
 
+class UnreadableResults(InputError):
+    """As the file is now; while a run writes it, it may be readable a moment later."""
+
+
+class WrongWord(InputError):
+    """A value that a function, or a word of its command, does not take."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(told.replace("--", ""))
+        self.told = told  #: as the command says it: "--width must be ..."
+
+
 class SimulationError(ConcordError, RuntimeError):
     """The simulation failed (the command's exit code 1).
 

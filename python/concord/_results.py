@@ -153,6 +153,13 @@ class Result:
         """Closes the file; what was read before stays."""
         self._file.close()
 
+    def copied_to(self, path: str) -> str:
+        """All of it, in a file of that path, which it gives."""
+        self._require_open()
+        with open(path, "wb") as file:
+            file.write(self._file.id.get_file_image())
+        return path
+
     def __repr__(self) -> str:
         if not self._file:
             return "<concord.Result, closed>"

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *gnuplot = "gnuplot", *dot = "dot";
+constexpr const char* gnuplot = "gnuplot";
 
 /// Makes an empty file where there is none, so that others will be able to write it.
 void require_writable(const fs::path& path) {
@@ -41,7 +41,7 @@ int run_on(const std::string& input, std::vector<std::string> words) {
 
 void require_program(const char* program, const char* package) {
   try {
-    run_program({.words = {program, program == gnuplot ? "--version" : "-V"}});
+    run_program({.words = {program, "--version"}});
   } catch (const std::system_error&) {
     throw InputError("pictures need " + std::string(program) +
                      ", which is not there: install it (Debian: apt-get install " + package +
@@ -88,18 +88,6 @@ void draw_with_gnuplot(const std::string& script, const fs::path& path) {
   make_picture(path, draws, "gnuplot's PNG terminal (pngcairo)");
 }
 
-void draw_with_graphviz(const std::string& graph, const fs::path& path) {
-  require_program(dot, "graphviz");
-  const PictureFormat format = picture_format(path);
-  const char* const as = format == PictureFormat::svg   ? "-Tsvg"
-                         : format == PictureFormat::pdf ? "-Tpdf"
-                                                        : "-Tpng:cairo";
-  const auto draws = [&](const std::string& file) {
-    return run_on(graph, {dot, as, "-o", file}) == 0;
-  };
-  make_picture(path, draws, "the cairo plugin of Graphviz");
-}
-
 std::string gnuplot_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -107,18 +95,6 @@ std::string gnuplot_quoted(const std::string& text) {
     result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return result + "'";
-}
-
-std::string graphviz_quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n')
-      result += "\\n";
-    else
-      result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return result + "\"";
 }
 
 }  // namespace concord

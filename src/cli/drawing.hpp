@@ -22,10 +22,4 @@ void draw_with_gnuplot(const std::string& script, const std::filesystem::path& p
 /// `text` as a gnuplot string literal.
 std::string gnuplot_quoted(const std::string& text);
 
-/// Lays a graph out that is written in Graphviz's language; the picture is at `path` afterwards.
-void draw_with_graphviz(const std::string& graph, const std::filesystem::path& path);
-
-/// `text`, of one or several lines, as a string of Graphviz's language.
-std::string graphviz_quoted(const std::string& text);
-
 }  // namespace concord

@@ -18,9 +18,4 @@ struct RecordedConnection {
 /// Empty where the results file holds none: it is older, or the network very large.
 std::vector<RecordedConnection> recorded_connections(const ResultsReader& results);
 
-/// A run's network in Graphviz's language: an arrow per pair of subsystems that names its signals.
-/// Algebraic loops are red; with several ranks each has a colour. Throws InputError for networks
-/// that are not there or too large to look at.
-std::string network_graph(const ResultsReader& results, const std::string& title);
-
 }  // namespace concord

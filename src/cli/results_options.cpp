@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <string_view>
 #include <unordered_set>
-#include <utility>
 
 #include "concord/errors.hpp"
 #include "support/name_patterns.hpp"
@@ -42,52 +40,6 @@ std::optional<double> interval_in(const Command& command, const GivenWords& give
   return number;
 }
 
-/// --phase, --range and --log of plot.
-void take_axes(const Command& command, const GivenWords& given, ResultsOptions& options) {
-  if (const auto text = given.value("phase")) {
-    options.phase = listed_names(*text);
-    if (options.phase.size() != 2)
-      refuse_words(command, "--phase takes two variables, left.x,left.v, not " + in_quotes(*text));
-  }
-  if (const auto text = given.value("range")) {
-    const auto ends = listed_names(*text);
-    const auto begin = parse_number(ends.empty() ? "" : ends[0]),
-               end = parse_number(ends.size() == 2 ? ends[1] : "");
-    if (!begin || !end || !(*begin < *end))
-      refuse_words(command, "--range takes two times in s, 0.5,2, not " + in_quotes(*text));
-    options.range = {*begin, *end};
-  }
-  options.log = given.value("log").value_or("");
-  if (given.has("log") && options.log != "x" && options.log != "y" && options.log != "xy")
-    refuse_words(command, "--log takes x, y or xy, not " + in_quotes(options.log));
-}
-
-/// "84mm", "8.4cm", "3.3in", in mm.
-double width_in(const Command& command, const std::string& text) {
-  constexpr std::pair<std::string_view, double> units[] = {{"mm", 1.0}, {"cm", 10.0}, {"in", 25.4}};
-  constexpr double least = 30.0, most = 2000.0;
-  for (const auto& [unit, size] : units) {
-    if (!text.ends_with(unit)) continue;
-    const auto number = parse_number(text.substr(0, text.size() - unit.size()));
-    if (number && *number * size >= least && *number * size <= most) return *number * size;
-  }
-  refuse_words(command,
-               "--width must be 30mm to 2000mm, in mm, cm or in: 84mm, not " + in_quotes(text));
-}
-
-/// --title, --width, --font and --letters of plot.
-void take_looks(const Command& command, const GivenWords& given, ResultsOptions& options) {
-  constexpr double least = 3.0, most = 100.0;
-  options.title = given.value("title");
-  options.letters = given.has("letters");
-  if (const auto text = given.value("width")) options.width = width_in(command, *text);
-  if (const auto text = given.value("font")) {
-    options.font = parse_number(*text);
-    if (!options.font || !(*options.font >= least && *options.font <= most))
-      refuse_words(command, "--font must be a size from 3 to 100 points, not " + in_quotes(*text));
-  }
-}
-
 }  // namespace
 
 ResultsOptions read_results_options(const Command& command, std::span<const std::string> arguments,
@@ -99,13 +51,9 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.rows = given.value("rows");
   options.events = given.value("events");
   if (const auto words = given.value("dialect")) options.dialect = csv_dialect(*words, "--dialect");
-  options.follow = given.has("follow");
-  options.network = given.has("network");
   options.tolerance = tolerance_in(command, given);
   options.interval = interval_in(command, given);
   options.json = given.has("json");
-  take_axes(command, given, options);
-  take_looks(command, given, options);
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables"))
       for (std::string& name : listed_names(list)) options.variables.push_back(std::move(name));

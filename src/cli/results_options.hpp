@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -12,7 +11,7 @@
 
 namespace concord {
 
-/// What compare, export and plot are asked for on the command line.
+/// What compare, export and report are asked for on the command line.
 struct ResultsOptions {
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all
@@ -21,16 +20,8 @@ struct ResultsOptions {
   std::optional<std::string> events;   ///< of export: both or right
   std::optional<double> interval;      ///< of export: s, between rows of its own
   std::optional<CsvDialect> dialect;   ///< of export
-  bool follow = false;                 ///< of plot: until the run ends
   std::optional<double> tolerance;     ///< of compare: in units of ranges
-  std::vector<std::string> phase;      ///< of plot: names over x and y; empty: over time
-  std::optional<std::pair<double, double>> range;  ///< of plot: s
-  std::string log;                                 ///< of plot: axes, "x", "y" or "xy"
-  std::optional<std::string> title;                ///< of plot
-  std::optional<double> width, font;               ///< of plot: mm, points
-  bool letters = false;                            ///< of plot
-  bool network = false;                            ///< of plot: instead of variables
-  bool json = false;                               ///< of compare
+  bool json = false;                   ///< of compare
 };
 
 /// `least` to `most` is how many file names there must be; `arguments` are those after the

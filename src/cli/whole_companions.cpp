@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "files/python_place.hpp"
 #include "settings/option_table.hpp"
 #include "subsystem/isolated/subsystem_process.hpp"
 #include "subsystem/python/python_code.hpp"
-#include "subsystem/python/python_place.hpp"
 #include "support/library_folder.hpp"
 
 namespace concord {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -22,11 +21,6 @@ namespace concord {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string interpreter() {
-  const char* const chosen = std::getenv("CONCORD_PYTHON");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "python3";
-}
 
 std::string in_small_letters(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -65,20 +59,22 @@ class TableExchange {
     int code = 0;
     try {
       code = run_program(
-          {.words = {interpreter(), "-c", foreign_script, action, ending_of(path).substr(1),
+          {.words = {python_interpreter(), "-c", foreign_script, action, ending_of(path).substr(1),
                      fs::absolute(path).string(), folder_.string()},
            .output = said});
     } catch (const std::system_error&) {
-      throw InputError("'" + path.string() + "' needs Python, and there is no " + interpreter() +
+      throw InputError("'" + path.string() + "' needs Python, and there is no " +
+                       python_interpreter() +
                        ": install it (Debian: apt-get install python3), or name an interpreter " +
                        "with CONCORD_PYTHON; CSV needs none");
     }
     if (code == 0) return;
     std::string text = read_text_file(said, "what was said");
     text.erase(text.find_last_not_of(" \n") + 1);
-    throw InputError("'" + path.string() + "' " +
-                     (code == expected ? "" : "cannot be handled by " + interpreter() + ": ") +
-                     (code == expected ? text : text.substr(text.rfind('\n') + 1)));
+    throw InputError(
+        "'" + path.string() + "' " +
+        (code == expected ? "" : "cannot be handled by " + python_interpreter() + ": ") +
+        (code == expected ? text : text.substr(text.rfind('\n') + 1)));
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 extern char** environ;
@@ -65,6 +66,11 @@ class SpawnActions {
 };
 
 }  // namespace
+
+std::string python_interpreter(const std::string& otherwise) {
+  const char* const chosen = std::getenv("CONCORD_PYTHON");
+  return chosen != nullptr && *chosen != '\0' ? chosen : otherwise;
+}
 
 pid_t start_program(const ProgramCall& call) {
   std::vector<std::string> words = call.words;

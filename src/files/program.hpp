@@ -18,6 +18,9 @@ struct ProgramCall {
   std::vector<int> passed{};  ///< our open files that it gets, as 3, 4, ...
 };
 
+/// The interpreter of Python that the environment variable CONCORD_PYTHON names, else `otherwise`.
+std::string python_interpreter(const std::string& otherwise = "python3");
+
 /// Starts the program, which gets no other open files of ours. Throws std::system_error.
 pid_t start_program(const ProgramCall& call);
 

@@ -3,7 +3,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import ModelTest, execute
+from concord_runs import PICTURES, ModelTest, execute
 from report import Page
 
 # T(t) = 273.15 + 80 exp(-t/2) K; one element of a vector and one variable are shown in their own units.
@@ -63,6 +63,14 @@ class Display(ModelTest):
         for row, value in zip(rest, (0, 26.85, 26.85)):
             self.assertAlmostEqual(float(row[1]), value, delta=1e-9)
             self.assertEqual(row[2], "degC")
+        if PICTURES:
+            self.require_pictures(path)
+        warmer = self.results("warmer", options=("--set", "cup.T=363.15"))
+        line = next(line.split() for line in self.said("compare", warmer, path, "-v", "cup.T_room,cup.T").splitlines()
+                    if line.startswith("cup.T "))
+        self.assertEqual((line[1], float(line[4])), ("degC", 10.0))
+
+    def require_pictures(self, path):
         self.said("report", path)
         curves = {one["name"]: one for one in Page(path.with_suffix(".html")).data["variables"]}
         self.assertEqual(curves["cup.T"]["unit"], "degC")
@@ -74,10 +82,6 @@ class Display(ModelTest):
         self.said("plot", path, "--phase", "cup.p,cup.T", "-o", svg)
         for label in ("cup.p [bar]", "cup.T [degC]"):
             self.assertIn(label, svg.read_text())
-        warmer = self.results("warmer", options=("--set", "cup.T=363.15"))
-        line = next(line.split() for line in self.said("compare", warmer, path, "-v", "cup.T_room,cup.T").splitlines()
-                    if line.startswith("cup.T "))
-        self.assertEqual((line[1], float(line[4])), ("degC", 10.0))
 
     def test_files_of_numbers_keep_the_unit(self):
         path = self.results("run")
@@ -91,10 +95,11 @@ class Display(ModelTest):
             for group in ("outputs", "inputs", "states"):
                 del file[f"{group}/display_units"]
         self.assertIn(" K ", self.said("watch", "--once", old, "-v", "cup.T"))
-        svg = self.folder / "both.svg"
-        self.said("plot", new, old, "-v", "cup.T", "-o", svg)
-        self.assertIn("[degC]", svg.read_text())
-        self.assertNotIn("[K]", svg.read_text())
+        if PICTURES:
+            svg = self.folder / "both.svg"
+            self.said("plot", new, old, "-v", "cup.T", "-o", svg)
+            self.assertIn("[degC]", svg.read_text())
+            self.assertNotIn("[K]", svg.read_text())
         self.said("repair", old)
         self.said("compare", old, new)
 

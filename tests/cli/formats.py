@@ -7,7 +7,7 @@ from unittest import mock
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, ModelTest, execute
+from concord_runs import EXAMPLES, PICTURES, ModelTest, execute
 
 BALL = EXAMPLES / "bouncing_ball/bouncing_ball.yaml"
 PARTS = {"mat": "scipy", "parquet": "pyarrow", "mf4": "asammdf"}
@@ -156,6 +156,7 @@ class Formats(ModelTest):
             missing = self.model(FED.replace("FILE", "ball.mat").replace("ball.h,", "ball.height,"))
             self.assertIn("ball.h", self.refused("check", missing))
 
+    @unittest.skipUnless(PICTURES, "pictures need the Python package")
     def test_pictures(self):
         """Measured rows beside a run's."""
         self.done("export", self.ball, "--dialect", "semicolon", "-o", self.folder / "rows.csv")

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, ModelTest, execute
+from concord_runs import EXAMPLES, PICTURES, ModelTest, execute
 
 HOSTILE = """
 name: "</script><script>window.broken = true</script> & <b>"
@@ -43,6 +43,7 @@ class Page(HTMLParser):
             self.data += text
 
 
+@unittest.skipUnless(PICTURES, "reports need the Python package")
 class Report(ModelTest):
     def page(self, model, *options, words=(), code=0):
         results = self.folder / "run.h5"

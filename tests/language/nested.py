@@ -4,7 +4,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, ModelTest, execute, simulate, write_model
+from concord_runs import PICTURES, TIGHT, ModelTest, execute, simulate, write_model
 from equation_models import HYBRID_SYSTEM
 
 EXACT = ("-cosim_type", "monolithic", "-subsystem_rtol", 1e-12, "-subsystem_atol", 1e-13)
@@ -185,10 +185,11 @@ class Nested(ModelTest):
         with self.subTest("the picture of the network, whose variables have dots in their names"):
             picture, results = self.folder / "network.svg", self.folder / "drive.h5"
             self.assertEqual(execute("run", self.model(within(MOTOR)), "-cosim_output", results).returncode, 0)
-            drawn = execute("plot", results, "--network", "-o", picture)
-            self.assertEqual(drawn.returncode, 0, drawn.stderr)
-            for signal in ("shaft.force", "pedal, load"):
-                self.assertIn(">" + signal + "<", picture.read_text())
+            if PICTURES:
+                drawn = execute("plot", results, "--network", "-o", picture)
+                self.assertEqual(drawn.returncode, 0, drawn.stderr)
+                for signal in ("shaft.force", "pedal, load"):
+                    self.assertIn(">" + signal + "<", picture.read_text())
         self.assertIn("integrated as one (monolithic), which is what jfm converges to", re.sub(r"\s+", " ", done.stdout))
 
 

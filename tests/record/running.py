@@ -8,7 +8,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import SPRING_MASS, ModelTest, execute
+from concord_runs import PICTURES, SPRING_MASS, ModelTest, execute
 from patience import HANGS, wait_until
 
 
@@ -88,10 +88,12 @@ class Running(RunningTest):
             self.read_until(path, lambda sizes: len(set(sizes)) > 3)
             self.end(run, signal.SIGTERM)  # mpirun ends its ranks
 
+    @unittest.skipUnless(PICTURES, "pictures need the Python package")
     def test_plot_follows(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
             self.require_plot_follows(*self.begin(), number)
 
+    @unittest.skipUnless(PICTURES, "pictures need the Python package")
     def test_plot_follows_what_is_done(self):
         path = self.folder / "done.h5"
         run = execute("run", SPRING_MASS, "-cosim_stop", 1, "-cosim_output", path)

@@ -5,7 +5,7 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, TIGHT, TWO_MASS, ModelTest, execute
+from concord_runs import EXAMPLES, PICTURES, TIGHT, TWO_MASS, ModelTest, execute
 
 
 class Study(ModelTest):
@@ -49,9 +49,10 @@ class Study(ModelTest):
         self.assertEqual(rows[0]["relative_l2"], "")
         self.assertLess(float(rows[1]["left.x:l2"]), 1e-3)
         self.assertIn("-cosim_type jfm", run.stdout)
-        picture = path.with_suffix(".png").read_bytes()
-        self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
-        self.assertGreater(len(picture), 5000)
+        if PICTURES:
+            picture = path.with_suffix(".png").read_bytes()
+            self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertGreater(len(picture), 5000)
         self.study(TWO_MASS, "--types", "jacobi", "--steps", "1e-2", code=1)
 
     def test_advice_holds(self):

@@ -21,6 +21,9 @@ LOTKA_VOLTERRA = EXAMPLES / "lotka_volterra" / "lotka_volterra.yaml"
 SPRING_MASS = EXAMPLES / "spring_mass" / "spring_mass.yaml"
 ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
 
+# Whether this build has the Python package, which draws.
+PICTURES = os.environ.get("CONCORD_PICTURES", "1") == "1"
+
 # As methods 6 says: only the error of the coupling method itself remains.
 TIGHT = ("-cosim_rtol 1e-12 -cosim_atol 1e-12 "
          "-subsystem_rtol 1e-12 -subsystem_atol 1e-14").split()

@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "files/python_place.hpp"
 #include "subsystem/native/watched_model.hpp"
-#include "subsystem/python/python_place.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
 
@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 
 const PythonAdapter* interpreters_own = nullptr;
 
-[[noreturn]] void fail(const std::string& reason) {
-  throw InputError("subsystems in Python need " + reason +
+[[noreturn]] void fail(const std::string& reason,
+                       const std::string& what = "subsystems in Python") {
+  throw InputError(what + " need " + reason +
                    "; install pybind11-dev and libpython3-dev, and build and install Concord again "
                    "(with its Python package, CONCORD_PYTHON)");
 }
@@ -58,7 +59,7 @@ PythonCode made(const PythonDescription& description) {
 
 }  // namespace
 
-fs::path python_module_file() {
+fs::path python_module_file(const std::string& what) {
   Dl_info library = {};
   std::error_code error;
   const bool known = dladdr(reinterpret_cast<const void*>(&python_module_file), &library) != 0;
@@ -69,9 +70,10 @@ fs::path python_module_file() {
     if (*way != '\0' && fs::exists(path, error)) return path;
   }
   if (*python_place::built_module == '\0')
-    fail("Concord's Python package, without which it was built");
+    fail("Concord's Python package, without which it was built", what);
   fail("Concord's Python package: there is no " +
-       (folder / python_place::installed_module).lexically_normal().string());
+           (folder / python_place::installed_module).lexically_normal().string(),
+       what);
 }
 
 void python_runs_concord(const PythonAdapter& adapter) { interpreters_own = &adapter; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "subsystem/python/python_adapter.hpp"
 
@@ -17,8 +18,8 @@ bool runs_in_python();
 PythonCode make_python_code(const PythonDescription& description);
 
 /// Concord's module for Python, beside this library, as it was built or installed. Throws
-/// InputError where it is not there.
-std::filesystem::path python_module_file();
+/// InputError where it is not there, which `what` needs.
+std::filesystem::path python_module_file(const std::string& what = "subsystems in Python");
 
 /// The file, seen from the present folder.
 std::filesystem::path python_file(const PythonDescription& description);

@@ -173,29 +173,12 @@ TEST_F(ResultsCommands, ExportReportsFilesItCannotWrite) {
   EXPECT_EQ(text_of(a), before);
 }
 
-TEST_F(ResultsCommands, PlotWritesPng) {
-  const auto a = write("a.h5", 20000, [](double t) { return std::sin(20 * t); });
-  EXPECT_EQ(printed(plot_command, {a}), file("a.png") + "\n");
-  EXPECT_EQ(text_of(file("a.png")).substr(1, 3), "PNG");
-  EXPECT_NE(error(plot_command, {a, "-o", file("missing/a.png")}).find("cannot write"),
-            std::string::npos);
-  EXPECT_NE(error(plot_command, {a, "-o", file("a.gif")}).find(".svg"), std::string::npos);
-}
-
-TEST_F(ResultsCommands, PlotNeedsGnuplot) {
-  const auto a = write("a.h5", 5, [](double t) { return t; });
-  const std::string path = std::getenv("PATH");
-  setenv("PATH", "/nowhere", 1);
-  EXPECT_NE(error(plot_command, {a}).find("install"), std::string::npos);
-  setenv("PATH", path.c_str(), 1);
-}
-
 TEST_F(ResultsCommands, WrongCommandLinesAreInputErrors) {
   const auto a = write("a.h5", 5, [](double t) { return t; });
   EXPECT_NE(error(compare_command, {a}).find("2 results files"), std::string::npos);
   EXPECT_NE(error(compare_command, {a, a, "-o", "x"}).find("no option"), std::string::npos);
   EXPECT_NE(error(export_command, {a, "--nonsense"}).find("--nonsense"), std::string::npos);
-  EXPECT_NE(error(plot_command, {a, "-o"}).find("needs a value"), std::string::npos);
+  EXPECT_NE(error(export_command, {a, "-o"}).find("needs a value"), std::string::npos);
   EXPECT_NE(help_page(*find_command("export"), HelpLength::brief).find("concord export"),
             std::string::npos);
 }
