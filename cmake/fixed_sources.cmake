@@ -11,6 +11,18 @@ string(APPEND fixed_sources "const char* const license = R\"concord(${text})conc
 string(APPEND fixed_sources "}  // namespace concord::fixed_sources\n")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/fixed_sources.cpp CONTENT "@fixed_sources@" @ONLY)
 
+# What pages in a browser look like and draw with: those of `watch` and, in Python, of `report`.
+set(page_sources "#include \"cli/html_page.hpp\"\n\nnamespace concord {\n")
+foreach(part page.css:page_looks drawing.js:drawing_script)
+  string(REPLACE ":" ";" part ${part})
+  list(POP_FRONT part name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/concord/${name})
+  file(READ ${PROJECT_SOURCE_DIR}/python/concord/${name} text)
+  string(APPEND page_sources "const char* const ${part} = R\"concord(${text})concord\";\n")
+endforeach()
+string(APPEND page_sources "}  // namespace concord\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/page_sources.cpp CONTENT "@page_sources@" @ONLY)
+
 # What reads and writes others' formats of tables.
 set(foreign_tables ${PROJECT_SOURCE_DIR}/src/files/foreign_tables.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${foreign_tables})

@@ -6,7 +6,7 @@
 # and its parts leave many.
 #   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
 set(CONCORD_TEST_ENVIRONMENT
-  CONCORD_PICTURES=$<TARGET_EXISTS:concord_python>
+  CONCORD_HAS_PYTHON=$<TARGET_EXISTS:concord_python>
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1

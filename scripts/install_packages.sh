@@ -8,7 +8,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   petsc-dev libopenmpi-dev openmpi-bin libsundials-dev libsuitesparse-dev libhdf5-openmpi-dev libssl-dev
   libeigen3-dev libyaml-cpp-dev libudunits2-dev libgsl-dev libpugixml-dev nlohmann-json3-dev libzip-dev libzmq3-dev cppzmq-dev libevent-dev libxml2-dev zlib1g-dev unzip
-  gnuplot-nox graphviz
+  graphviz
   pybind11-dev libpython3-dev python3-numpy python3-h5py python3-matplotlib # for the Python package
   libgtest-dev clang-format-14 hdf5-tools python3 python3-jsonschema python3-yaml python3-zmq python3-msgpack python3-scipy zip # for the tests
 )

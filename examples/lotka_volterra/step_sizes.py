@@ -10,27 +10,13 @@ import sys
 import tempfile
 
 import h5py
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402, after the choice of what draws
 
 MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lotka_volterra.yaml")
 TOLERANCES = ("1e-3", "1e-5", "1e-7")
-
-PICTURE = """
-set terminal pngcairo size 1100,760 font 'sans,11'
-set output '{output}'
-set multiplot layout 2,1 title 'Lotka-Volterra under -cosim\\_adapt predictor'
-set grid lc rgb '#dddddd'
-set key outside right
-set lmargin 10
-set rmargin 22
-set ylabel 'population'
-plot $rows2 using 1:3 with lines lw 2 title 'prey', '' using 1:4 with lines lw 2 title 'predator'
-set ylabel 'macro-step [s]'
-set xlabel 'time [s]'
-set logscale y
-set format y '10^{{%T}}'
-plot {curves}
-"""
-
 
 def adaptive_run(program, tolerance, folder):
     """Rows of time, step that ended there, prey, predator."""
@@ -45,18 +31,23 @@ def adaptive_run(program, tolerance, folder):
 
 def main():
     program, output = sys.argv[1], sys.argv[2]
-    script, curves = "", []
+    figure, (populations, steps) = pyplot.subplots(2, 1, sharex=True, figsize=(11, 7.6), layout="constrained")
     with tempfile.TemporaryDirectory() as folder:
-        for i, tolerance in enumerate(TOLERANCES):
+        for tolerance in TOLERANCES:
             rows = adaptive_run(program, tolerance, folder)
             sizes = [row[1] for row in rows]
             print(f"tolerance {tolerance}: {len(rows)} macro-steps from {min(sizes):.2g} to "
                   f"{max(sizes):.2g} s")
-            script += f"$rows{i} << end\n"
-            script += "".join(" ".join(f"{v:.9g}" for v in row) + "\n" for row in rows) + "end\n"
-            curves.append(f"$rows{i} using 1:2 with steps lw 2 title 'tolerance {tolerance}'")
-    script += PICTURE.format(output=output.replace("'", "''"), curves=", ".join(curves))
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+            steps.step([row[0] for row in rows], sizes, where="pre", label=f"tolerance {tolerance}")
+    for column, name in ((2, "prey"), (3, "predator")):  # of the last run
+        populations.plot([row[0] for row in rows], [row[column] for row in rows], label=name)
+    figure.suptitle("Lotka-Volterra under -cosim_adapt predictor")
+    populations.set(ylabel="population")
+    steps.set(ylabel="macro-step [s]", xlabel="time [s]", yscale="log")
+    for axes in (populations, steps):
+        axes.grid(color="#dddddd")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.savefig(output)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402, after the choice of what draws
+
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(FOLDER.parents[1] / "build/bin/local_errors")
 PICTURE = sys.argv[2] if len(sys.argv) > 2 else "local_errors.png"
@@ -17,23 +22,6 @@ ORDERS = (0, 1, 2)
 ROUNDING = 3e-15  # of the output's size
 COLOURS = {"chassis.x": "#1f77b4", "chassis.v": "#2ca02c", "wheel.x": "#ff7f0e", "wheel.v": "#9467bd",
            "wheel.f": "#d62728"}
-
-HEAD = """
-set terminal pngcairo size 1500,1000 font 'sans,10'
-set output '{output}'
-set multiplot layout 2,3 title "Quarter car: local errors of two macro-steps (points), classical \
-estimate (dashed), modified (solid)"
-set logscale xy
-set format x '10^{{%T}}'
-set format y '10^{{%T}}'
-set yrange [1e-15:1]
-set xrange [7e-6:1.4e-2]
-set grid lc rgb '#dddddd'
-set key bottom right samplen 2
-set xlabel 'macro-step [s]'
-set ylabel 'relative to the output'
-"""
-
 
 def read_rows():
     """{(coupling, order): {output: [(h, true, classical, modified), ...]}}."""
@@ -66,20 +54,19 @@ def print_table(rows):
 
 
 def draw(rows):
-    script, plots = "", ""
-    for (coupling, order), panel in rows.items():
-        curves = []
+    figure, panels = pyplot.subplots(len(COUPLINGS), len(ORDERS), figsize=(15, 10), layout="constrained")
+    figure.suptitle("Quarter car: local errors of two macro-steps (points), classical estimate (dashed), modified (solid)")
+    for axes, ((coupling, order), panel) in zip(panels.flat, rows.items()):
         for output, values in panel.items():
-            block = f"${coupling}{order}{output.replace('.', '_')}"
-            seen = [row for row in values if row[1] > ROUNDING]
-            script += f"{block} << end\n" + "\n".join(" ".join(map(str, r)) for r in seen) + "\nend\n"
-            colour = f"lc rgb '{COLOURS[output]}'"
-            curves += [f"{block} using 1:2 with points pt 7 ps 0.9 {colour} title '{output}'",
-                       f"'' using 1:3 with lines dt 2 lw 1.6 {colour} notitle",
-                       f"'' using 1:4 with lines lw 1.6 {colour} notitle"]
-        plots += f"set title '{coupling} coupling, order {order}'\nplot " + ", ".join(curves) + "\n"
-    script += HEAD.format(output=PICTURE.replace("'", "''")) + plots
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+            h, true, classical, modified = zip(*(row for row in values if row[1] > ROUNDING))
+            axes.plot(h, true, "o", color=COLOURS[output], label=output)
+            axes.plot(h, classical, "--", color=COLOURS[output])
+            axes.plot(h, modified, color=COLOURS[output])
+        axes.set(title=f"{coupling} coupling, order {order}", xscale="log", yscale="log", xlim=(7e-6, 1.4e-2),
+                 ylim=(1e-15, 1), xlabel="macro-step [s]", ylabel="relative to the output")
+        axes.grid(color="#dddddd")
+        axes.legend(loc="lower right")
+    figure.savefig(PICTURE)
 
 
 def main():

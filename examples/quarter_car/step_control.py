@@ -13,7 +13,11 @@ import tempfile
 from pathlib import Path
 
 import h5py
+import matplotlib
 import numpy as np
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402, after the choice of what draws
 
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(FOLDER.parents[1] / "build/bin/concord")
@@ -31,17 +35,6 @@ SHOWN = 1e-4  # tolerance whose macro-steps are drawn over time
 A = np.array([[0, 1, 0, 0], [-15000 / 400, -1000 / 400, 15000 / 400, 1000 / 400],
               [0, 0, 0, 1], [15000 / 40, 1000 / 40, -165000 / 40, -1000 / 40]])
 REST = np.array([0.1, 0, 0.1, 0])
-
-HEAD = """
-set terminal pngcairo size 1500,1000 font 'sans,10'
-set output '{output}'
-set multiplot layout 2,3 title "Quarter car: fixed macro-steps and macro-steps under control"
-set format x '10^{{%T}}'
-set format y '10^{{%T}}'
-set logscale xy
-set grid
-"""
-
 
 def exactly(times):
     values, vectors = np.linalg.eig(A)
@@ -91,40 +84,34 @@ def print_table(coupling, order, runs):
                   f"{run['error']:.1e}")
 
 
-def block(name, rows):
-    return f"${name} << end\n" + "".join(" ".join(f"{v:.9g}" for v in row) + "\n" for row in rows) + "end\n"
-
-
 def draw(results):
-    script, plots = "", ""
-    styles = {"fixed": "dt 2 pt 6", "richardson": "pt 4", "richardson_modified": "pt 7",
-              "predictor": "dt 4 pt 9"}
+    styles = {"fixed": ("--", "o", "none"), "richardson": ("-", "s", "none"), "richardson_modified": ("-", "o", "full"),
+              "predictor": ("-.", "^", "full")}
     colours = {0: "#1f77b4", 1: "#2ca02c", 2: "#d62728"}
-    for coupling in COUPLINGS:
-        for axis, label in (("steps", "macro-steps"), ("evaluations", "coupling evaluations")):
-            curves = []
+    figure, panels = pyplot.subplots(2, 3, figsize=(15, 10), layout="constrained")
+    figure.suptitle("Quarter car: fixed macro-steps and macro-steps under control")
+    for coupling, row in zip(COUPLINGS, panels):
+        for axes, (counted, label) in zip(row, (("steps", "macro-steps"), ("evaluations", "coupling evaluations"))):
             for order in ORDERS:
                 for curve, pairs in results[coupling, order].items():
-                    name = f"{coupling}{order}{curve}{axis}"
-                    script += block(name, [(run[axis], run["error"]) for _, run in pairs])
-                    curves.append(f"${name} using 1:2 with linespoints lw 1.6 {styles[curve]} lc rgb "
-                                  f"'{colours[order]}' title 'order {order}, "
-                                  f"{curve.replace('_', ' ')}'")
-            plots += (f"set title '{coupling} coupling: error over {label}'\nset xlabel '{label}'\n"
-                      "set ylabel 'largest error, relative'\nset key bottom left font ',8'\n"
-                      "plot [30:*] [1e-10:1] " + ", ".join(curves) + "\n")
-        curves = []
+                    line, mark, fill = styles[curve]
+                    axes.plot([run[counted] for _, run in pairs], [run["error"] for _, run in pairs], line, marker=mark,
+                              markerfacecolor=colours[order] if fill == "full" else "none", color=colours[order],
+                              label=f"order {order}, {curve.replace('_', ' ')}")
+            axes.set(title=f"{coupling} coupling: error over {label}", xlabel=label, ylabel="largest error, relative",
+                     xscale="log", yscale="log", ylim=(1e-10, 1))
+            axes.set_xlim(left=30)
+            axes.legend(loc="lower left", fontsize=7)
         for order in ORDERS:
             run = dict(results[coupling, order]["richardson_modified"])[f"tolerance {SHOWN:g}"]
-            script += block(f"{coupling}{order}sizes", zip(run["times"], run["sizes"]))
-            curves.append(f"${coupling}{order}sizes using 1:2 with steps lw 1.6 lc rgb "
-                          f"'{colours[order]}' title 'order {order}, {run['steps']} steps'")
-        plots += (f"unset logscale x\nset format x '%g'\nset title '{coupling} coupling, tolerance "
-                  f"{SHOWN:g}: macro-steps over time'\nset xlabel 'time [s]'\nset ylabel 'macro-step "
-                  "[s]'\nset key bottom right font ',10'\nplot [0:2] [1e-6:0.1] " + ", ".join(curves) +
-                  "\nset logscale x\nset format x '10^{%T}'\n")
-    script += HEAD.format(output=PICTURE.replace("'", "''")) + plots
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+            row[2].step(run["times"], run["sizes"], where="pre", color=colours[order],
+                        label=f"order {order}, {run['steps']} steps")
+        row[2].set(title=f"{coupling} coupling, tolerance {SHOWN:g}: macro-steps over time", xlabel="time [s]",
+                   ylabel="macro-step [s]", yscale="log", xlim=(0, 2), ylim=(1e-6, 0.1))
+        row[2].legend(loc="lower right")
+        for axes in row:
+            axes.grid(color="#dddddd")
+    figure.savefig(PICTURE)
 
 
 def main():

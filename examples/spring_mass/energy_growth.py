@@ -20,7 +20,11 @@ import sys
 import tempfile
 
 import h5py
+import matplotlib
 import numpy as np
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402, after the choice of what draws
 
 MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "spring_mass.yaml")
 STIFFNESS, MASS = 8.0, 2.0
@@ -40,29 +44,6 @@ METHODS = {"jacobi": (0, "none", 1),
            "order 1, smooth": (1, "smooth", 1),
            "order 1, smooth over 4": (1, "smooth", 4),
            "jfm": None}
-
-PICTURE = """
-set terminal pngcairo size 1300,560 font 'sans,11'
-set output '{output}'
-set multiplot
-set grid lc rgb '#dddddd'
-unset key
-set size 0.4, 1
-set xlabel 'time [s]'
-set ylabel 'energy / energy at the start'
-set title 'macro-step 0.04 s'
-plot [0:20] [0.95:1.5] {energies}
-set size 0.6, 1
-set origin 0.4, 0
-set key outside right
-set logscale xy
-set format y '10^{{%T}}'
-set xlabel 'macro-step [s]'
-set ylabel '|growth of energy| [1/s]'
-set title 'points: measured, lines: theory'
-plot {rates}
-"""
-
 
 COLOURS = ("#d62728", "#ff7f0e", "#e7b416", "#8c564b", "#7f3f00", "#1f77b4", "#17becf", "#2ca02c",
            "#9467bd", "#000000")
@@ -142,23 +123,24 @@ def growth_by_theory(name, step):
 
 
 def draw(curves, rates, output):
-    script, energies, lines = "", [], []
-    for i, (name, (times, states)) in enumerate(curves.items()):
-        rows = zip(times, energy(states) / energy(states)[0])
-        script += f"$energy{i} << end\n" + "".join(f"{t} {e}\n" for t, e in rows) + "end\n"
-        style = f"with lines lw 2 lc rgb '{COLOURS[i]}'"
-        energies.append(f"$energy{i} {style}")
+    figure, (energies, growth) = pyplot.subplots(1, 2, figsize=(13, 5.6), layout="constrained",
+                                                 gridspec_kw={"width_ratios": (4, 5)})
+    for colour, (name, (times, states)) in zip(COLOURS, curves.items()):
+        energies.plot(times, energy(states) / energy(states)[0], color=colour)
         if METHODS[name] is None:
-            lines.append(f"NaN {style} title '{name} (no growth)'")
+            growth.plot([], [], color=colour, label=f"{name} (no growth)")
             continue
-        script += f"$rate{i} << end\n"
-        script += "".join(f"{h} {abs(measured)} {abs(growth_by_theory(name, h))}\n"
-                          for h, measured in rates[name].items()) + "end\n"
-        lines.append(f"$rate{i} using 1:2 with points pt 7 lc rgb '{COLOURS[i]}' notitle, "
-                     f"'' using 1:3 {style} title '{name}'")
-    script += PICTURE.format(output=output.replace("'", "''"), energies=", ".join(energies),
-                             rates=", ".join(lines))
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+        steps, measured = zip(*rates[name].items())
+        growth.plot(steps, np.abs(measured), "o", color=colour)
+        growth.plot(steps, [abs(growth_by_theory(name, step)) for step in steps], color=colour, label=name)
+    energies.set(title="macro-step 0.04 s", xlabel="time [s]", ylabel="energy / energy at the start", xlim=(0, 20),
+                 ylim=(0.95, 1.5))
+    growth.set(title="points: measured, lines: theory", xlabel="macro-step [s]", ylabel="|growth of energy| [1/s]",
+               xscale="log", yscale="log")
+    growth.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    for axes in (energies, growth):
+        axes.grid(color="#dddddd")
+    figure.savefig(output)
 
 
 def main():

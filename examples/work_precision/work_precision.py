@@ -3,19 +3,23 @@
 
 What accuracy costs: error of the first output against coupling evaluations and against wall time,
 for every coupling method that can run, on the two examples with published results. Writes
-work_precision.md (tables), work_precision.dat (numbers) and work_precision.png (needs gnuplot).
+work_precision.md (tables), work_precision.dat (numbers) and work_precision.png.
 """
 import argparse
+import itertools
 import re
 import subprocess
 import tempfile
 from pathlib import Path
 
 import h5py
+import matplotlib
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402, after the choice of what draws
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PROBLEMS = {
     "two masses": (ROOT / "examples/two_mass/two_mass.yaml", "left.x",
@@ -23,6 +27,9 @@ PROBLEMS = {
     "Lotka-Volterra": (ROOT / "examples/lotka_volterra/lotka_volterra.yaml", "prey.amount",
                        (0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)),
 }
+COLOURS = ("#d55e00", "#e69f00", "#999999", "#0072b2", "#56b4e9", "#b07aa1", "#9c755f", "#009e73", "#cc3377", "#000000",
+           "#f0c040", "#882255")
+MARKS = "os^vDPX*<>hd"
 # Beside the presets of -cosim_type.
 VARIANTS = {"missiles, linear defect": "-cosim_type missiles -missiles_defect linear",
             "missiles, no defect": "-cosim_type missiles -missiles_defect none"}
@@ -88,7 +95,7 @@ def markdown(tables):
 
 
 def write_numbers(path, tables):
-    """One gnuplot data block per problem and method."""
+    """A block per problem and method, with two empty lines behind it."""
     with open(path, "w", encoding="utf-8") as file:
         for problem, table in tables.items():
             for name, rows in table.items():
@@ -96,6 +103,25 @@ def write_numbers(path, tables):
                 for row in rows:
                     file.write(" ".join(f"{x:.6g}" for x in row) + "\n")
                 file.write("\n\n")
+
+
+def draw(tables, path):
+    """Of each problem a row: error over coupling evaluations, and over wall time."""
+    names = list(tables["two masses"])
+    titles = {"two masses": "Two masses (linear)", "Lotka-Volterra": "Lotka-Volterra (nonlinear)"}
+    figure, panels = pyplot.subplots(len(tables), 2, figsize=(15, 11.5))
+    for row, (problem, table) in zip(panels, tables.items()):
+        for axes, column, label, limits in ((row[0], 2, "coupling evaluations", (70, 2e5)),
+                                            (row[1], 3, "wall time in s", (5e-4, 2))):
+            for name, colour, mark in zip(names, itertools.cycle(COLOURS), itertools.cycle(MARKS)):
+                points = np.array(table.get(name, []), dtype=float).reshape(-1, 4)
+                axes.plot(points[:, column], points[:, 1], marker=mark, color=colour, label=name)
+            axes.set(title=titles[problem], xlabel=label, ylabel="error in %", xscale="log", yscale="log", xlim=limits,
+                     ylim=(1e-10, 200))
+            axes.grid(color="#dddddd")
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="lower center", ncol=5, frameon=False)
+    figure.savefig(path)
 
 
 def main():
@@ -113,9 +139,7 @@ def main():
     (arguments.output / "work_precision.md").write_text(text, encoding="utf-8")
     write_numbers(arguments.output / "work_precision.dat", tables)
     print(text)
-    names = list(tables["two masses"])
-    subprocess.run(["gnuplot", "-e", f"methods='{'|'.join(names)}'; count={len(names)}",
-                    HERE / "work_precision.gp"], cwd=arguments.output, check=True)
+    draw(tables, arguments.output / "work_precision.png")
     print(f"picture: {arguments.output / 'work_precision.png'}")
 
 

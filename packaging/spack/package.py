@@ -32,12 +32,12 @@ class ConcordCosimulation(CMakePackage):
     depends_on("libevent@2.1:")
     depends_on("zlib-api")
     depends_on("openssl")
-    depends_on("gnuplot", type="run")
     with when("+python"):
         extends("python@3.8:")
         depends_on("py-pybind11@2.10:", type="build")
         depends_on("py-numpy", type=("build", "run"))
         depends_on("py-h5py", type="run")
+        depends_on("py-matplotlib@3.6:", type="run")
 
     generator("ninja")
 

@@ -11,7 +11,7 @@
 `ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
 `ensemble` does so in memory, `study` compares methods and steps, `linearize` gives matrices,
 `steady` operating points, `gradient` derivatives of runs, `fit` parameters from data, `Function` a
-run for optimisers; `plot` draws results; `serve` has a class be a subsystem of a run elsewhere. Keyword arguments are the options of the command `concord run` without
+run for optimisers; `plot` draws results, `report` makes a page of them; `serve` has a class be a subsystem of a run elsewhere. Keyword arguments are the options of the command `concord run` without
 their dash. Errors are `InputError`, where what was asked for is wrong, and `SimulationError`, where
 the simulation failed.
 """
@@ -24,6 +24,7 @@ from ._model import ModelBuilder
 from ._plot import plot
 from ._results import Event, Result, read
 from ._remote import serve
+from ._report import report
 from ._run import run
 from ._simulation import Simulation, Snapshot
 from ._steady import OperatingPoint, steady
@@ -33,12 +34,12 @@ __all__ = [
     "ConcordError", "Ensemble", "Event", "Fit", "Function", "Gradient", "InputError", "LinearSystem",
     "ModelBuilder", "OperatingPoint", "RecoverableFailure", "Result", "Simulation", "SimulationError",
     "Snapshot", "Study", "Sweep", "SweepRun", "__version__", "ensemble", "fit", "gradient",
-    "linearize", "plot", "read", "run", "serve", "steady", "study", "sweep",
+    "linearize", "plot", "read", "report", "run", "serve", "steady", "study", "sweep",
 ]
 
 for _thing in (ConcordError, Ensemble, Event, Fit, Function, Gradient, InputError, LinearSystem,
                ModelBuilder, OperatingPoint, RecoverableFailure, Result, Simulation, SimulationError,
-               Snapshot, Study, Sweep, SweepRun, ensemble, fit, gradient, linearize, plot, read, run,
+               Snapshot, Study, Sweep, SweepRun, ensemble, fit, gradient, linearize, plot, read, report, run,
                serve, steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

@@ -100,6 +100,17 @@ def _draw(plots, files, wish, path, tells):
     return runs[0].recorded.status
 
 
+def _report(words, files):
+    from . import _plot as plots
+    from . import _report as reports
+    reports.require_one(files)
+    output = words.get("output", [_beside(files[0], ".html")])[-1]
+    _require_apart(output, files)
+    variables = [name for text in words.get("variables", ()) for name in plots.listed_names(text)]
+    run, = plots.runs_of(files)
+    _say(reports.page_of(run.recorded, run.file, variables).save(output))
+
+
 def _ready(words, _):
     """Whether pictures can be drawn."""
     from ._looks import format_of
@@ -116,7 +127,7 @@ def _view(kind):
     return draw
 
 
-_COMMANDS = {"plot": _plot, "ready": _ready,
+_COMMANDS = {"plot": _plot, "report": _report, "ready": _ready,
              **{kind: _view(kind) for kind in ("study", "fit", "bode", "nyquist", "step", "poles")}}
 
 

@@ -50,7 +50,7 @@ def plot(*results: Source, variables: Union[None, str, Sequence[str]] = None,
     ['h [m]', 'v [m/s]']
     """
     wish = wish_of(variables, phase, range, log, title, width, font, letters)
-    with _opened(results) as runs:
+    with opened(results) as runs:
         if network:
             drawn: Union[Picture, NetworkPicture] = network_of(runs[0], wish)
         else:
@@ -78,7 +78,7 @@ def wish_of(variables: Union[None, str, Sequence[str]] = None, phase: Union[None
             width: Union[None, str, float] = None, font: Union[None, str, float] = None,
             letters: bool = False) -> Wish:
     """As `plot` and its command take them. Raises WrongWord."""
-    return Wish(_texts(variables), _pair_of_names(phase, variables), _times(span), _log(log), title, _width(width),
+    return Wish(texts_of(variables), _pair_of_names(phase, variables), _times(span), _log(log), title, _width(width),
                 _font(font), letters)
 
 
@@ -148,8 +148,8 @@ def runs_of(files: Sequence[str]) -> List[Run]:
 
 
 @contextlib.contextmanager
-def _opened(results: Sequence[Source]) -> Iterator[List[Run]]:
-    """Those in memory are files for as long as they are drawn."""
+def opened(results: Sequence[Source]) -> Iterator[List[Run]]:
+    """Those in memory are files for as long as they are read."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for place, result in enumerate(results):
@@ -214,7 +214,8 @@ def _require_logarithms(curves: Sequence[Curve], log: str) -> float:
     return float(least)
 
 
-def _texts(names: Union[None, str, Sequence[str]]) -> List[str]:
+def texts_of(names: Union[None, str, Sequence[str]]) -> List[str]:
+    """Names or patterns, of a list or between commas."""
     return [] if names is None else listed_names(names) if isinstance(names, str) else list(names)
 
 
@@ -223,7 +224,7 @@ def _pair_of_names(phase: Union[None, str, Sequence[str]], variables: object) ->
         return None
     if variables:
         raise WrongWord("--phase names its variables itself; leave out --variables")
-    names = _texts(phase)
+    names = texts_of(phase)
     if len(names) != 2:
         raise WrongWord(f"--phase takes two variables, left.x,left.v, not '{phase}'")
     return names[0], names[1]

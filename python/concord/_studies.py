@@ -181,7 +181,7 @@ class Study:
     advice : str
         The same in words.
     picture : str or None
-        A PNG of error over step and over work, where gnuplot was there.
+        A PNG of error over step and over work, where matplotlib was there.
     """
 
     def __init__(self, told: Mapping[str, Any], table: _Table) -> None:

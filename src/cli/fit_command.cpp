@@ -7,10 +7,10 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/fit_picture.hpp"
 #include "cli/json_number.hpp"
 #include "cli/model_command.hpp"
 #include "cli/output_file.hpp"
+#include "cli/presentation.hpp"
 #include "cli/study_model.hpp"
 #include "concord/errors.hpp"
 #include "modelfile/parameters_file.hpp"
@@ -188,13 +188,31 @@ void write(const std::string& path, const FitWish& wish, const FittedNumbers& fo
   std::printf("  numbers               %s\n", path.c_str());
 }
 
+/// Data of each variable over all tables, and what the fitted run answers there.
+void draw(const fs::path& picture, const FitWish& wish, const FittedNumbers& found) {
+  nlohmann::ordered_json variables;
+  Eigen::Index answer = 0;
+  for (const TimeTable& table : wish.data.tables)
+    for (std::size_t row = 0; row < table.time.size(); ++row)
+      for (std::size_t column = 0; column < table.names.size(); ++column) {
+        auto& one = variables[table.names[column]];
+        one["name"] = table.names[column];
+        one["time"].push_back(table.time[row]);
+        one["measured"].push_back(json_number(table.columns[column][row]));
+        one["fitted"].push_back(json_number(found.answers[answer++]));
+      }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (auto& one : variables) list.push_back(std::move(one));
+  draw_in_python("fit", {{"title", wish.model.name()}, {"variables", std::move(list)}}, picture);
+}
+
 void end(const FitWish& wish, const FittedNumbers& found, const ExactRuns& exact,
          const GivenWords& own) {
   tell(wish, found, exact);
   warn_of_unknown(wish, found);
   for (const std::string& path : own.all("output")) write(path, wish, found, exact);
   if (const auto picture = own.value("plot")) {
-    draw_fit(*picture, wish.model.name(), wish.data.tables, found.answers);
+    draw(*picture, wish, found);
     std::printf("  picture               %s\n", picture->c_str());
   }
 }

@@ -9,7 +9,9 @@ namespace concord {
 std::string html_page(const std::string& title, const std::string& body, const std::string& data,
                       const std::string& script);
 
-/// `data`, elements, tables, and charts.
+/// python/concord/page.css and drawing.js, which reports have, too: `data`, elements, tables,
+/// charts.
+extern const char* const page_looks;
 extern const char* const drawing_script;
 
 }  // namespace concord

@@ -7,10 +7,10 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/drawing.hpp"
 #include "cli/model_command.hpp"
 #include "cli/modes_table.hpp"
 #include "cli/output_file.hpp"
+#include "cli/presentation.hpp"
 #include "cli/transfer_views.hpp"
 #include "concord/errors.hpp"
 #include "files/hdf5_io.hpp"
@@ -171,14 +171,10 @@ Eigen::Index chosen(const GivenWords& own, const char* word, const std::vector<s
   return 0;
 }
 
-constexpr std::pair<const char*, TransferPicture> pictures[] = {
-    {"bode", TransferPicture::bode},
-    {"nyquist", TransferPicture::nyquist},
-    {"step", TransferPicture::step},
-    {"poles", TransferPicture::poles}};
+constexpr const char* pictures[] = {"bode", "nyquist", "step", "poles"};
 
 bool asks_for_pictures(const GivenWords& own) {
-  return std::ranges::any_of(pictures, [&](const auto& one) { return own.has(one.first); });
+  return std::ranges::any_of(pictures, [&](const char* one) { return own.has(one); });
 }
 
 bool asks_for_path(const GivenWords& own) {
@@ -216,9 +212,8 @@ class Told {
         time_(time_in(own, "linearize")),
         order_(whole_number(own, "linearize", "reduce", 0)),
         until_(until_in(own)) {
-    for (const auto& [word, picture] : pictures)
-      if (const auto file = own.value(word)) picture_format(*file);
-    if (asks_for_pictures(own)) require_gnuplot();
+    for (const char* word : pictures)
+      if (const auto file = own.value(word)) require_drawing(*file);
     if (until_ && !own.has("step")) refuse("--until is for --step");
   }
 
@@ -243,10 +238,10 @@ class Told {
       if (path->loop) print_margins(*path, closed_);
     }
     if (reduced) print_reduced(*reduced);
-    for (const auto& [word, picture] : pictures) {
+    for (const char* word : pictures) {
       const auto file = own_.value(word);
       if (!file) continue;
-      draw_path(picture, *path, reduced ? &reduced->system : nullptr, until_, *file);
+      draw_path(word, *path, reduced ? &reduced->system : nullptr, until_, *file);
       std::printf("  %-22s%s\n", word, file->c_str());
     }
     const std::string file = own_.value("output").value_or("");
@@ -306,7 +301,8 @@ const RegisteredCommand linearize({
         "eigenvalues that rounding may have made are shown as 0.\n"
         "Where a loop is opened the transfer function around it is L = -output/input, so that the "
         "loop\n"
-        "is closed where L = -1; poles, zeros and margins are those of L. Pictures need gnuplot.",
+        "is closed where L = -1; poles, zeros and margins are those of L. Pictures need "
+        "matplotlib.",
     .words = words_of_models(
         {{.name = "time", .value = "T", .help = "s; default: the start"},
          {.name = "open",

@@ -28,7 +28,5 @@ ChosenRows own_rows(const ResultsReader& results);
 /// The same of chosen variables, under the names they have there.
 void write_table(const ResultsReader& results, const std::vector<RecordedVariable>& variables,
                  ChosenLines chosen, const std::string& file);
-/// A run as one page of HTML.
-int report_command(std::span<const std::string> arguments);
 
 }  // namespace concord

@@ -6,9 +6,8 @@
 
 #include "cli/command.hpp"
 #include "cli/commands.hpp"
-#include "cli/drawing.hpp"
 #include "cli/json_number.hpp"
-#include "cli/study_picture.hpp"
+#include "cli/presentation.hpp"
 #include "cli/study_runs.hpp"
 #include "concord/errors.hpp"
 #include "files/text_output.hpp"
@@ -145,6 +144,18 @@ void compare_runs(std::vector<StudyRun>& runs, const StudyPlan& plan, const std:
   observe_orders(runs);
 }
 
+/// What is counted as work in a study: evaluations of right-hand sides where every run tells them,
+/// else integrations of all subsystems.
+struct StudyWork {
+  bool of_rhs = true;
+  double of(const StudyRun& run) const {
+    return static_cast<double>(of_rhs ? run.rhs : run.evaluations);
+  }
+  const char* name() const {
+    return of_rhs ? "evaluations of right-hand sides" : "coupling evaluations";
+  }
+};
+
 StudyWork work_in(const std::vector<StudyRun>& runs) {
   return {std::all_of(runs.begin(), runs.end(),
                       [](const StudyRun& run) { return !run.completed() || run.rhs > 0; })};
@@ -250,20 +261,26 @@ void write_study(const StudyPlan& plan, const std::vector<StudyRun>& runs) {
   output.close();
 }
 
-/// Without gnuplot there is none, which is told.
-void draw_study(const StudyPlan& plan, std::vector<StudyRun> runs, bool tells) {
-  std::erase_if(runs, [](const StudyRun& run) { return !run.completed(); });
+/// Without matplotlib there is none, which is told. An error of 0 has no logarithm.
+void draw_study(const StudyPlan& plan, const std::vector<StudyRun>& runs, bool tells) {
   const StudyWork work = work_in(runs);
   const fs::path path = fs::path(plan.table).replace_extension(".png");
-  std::erase_if(runs, [](const StudyRun& run) { return !(run.worst().relative > 0.0); });
-  if (runs.empty()) return;
+  StudyJson drawn = StudyJson::array();
+  for (const StudyRun& run : runs)
+    if (run.completed() && run.worst().relative > 0.0)
+      drawn.push_back({{"type", run.type},
+                       {"step", run.step},
+                       {"work", work.of(run)},
+                       {"error", run.worst().relative}});
+  if (drawn.empty()) return;
   try {
-    require_gnuplot();
+    require_drawing(path);
   } catch (const InputError& error) {
     std::fprintf(stderr, "concord: note: no picture: %s\n", error.what());
     return;
   }
-  draw_with_gnuplot(study_script(plan.model_name, runs, work), path);
+  draw_in_python("study", {{"title", plan.model_name}, {"work", work.name()}, {"runs", drawn}},
+                 path);
   if (tells) std::printf("  picture               %s\n", path.c_str());
 }
 

@@ -26,9 +26,8 @@ void print_margins(const TransferPath& path, const Eigen::MatrixXd& closed);
 /// Hankel singular values, and the error against its bound.
 void print_reduced(const ReducedSystem& reduced);
 
-/// Pictures of a path, by gnuplot; with `less` dashed beside it, if any.
-enum class TransferPicture { bode, nyquist, step, poles };
-void draw_path(TransferPicture picture, const TransferPath& path, const StateSpace* less,
+/// Pictures of a path: "bode", "nyquist", "step" or "poles"; with `less` dashed beside it, if any.
+void draw_path(const std::string& picture, const TransferPath& path, const StateSpace* less,
                std::optional<double> until, const std::filesystem::path& file);
 
 }  // namespace concord

@@ -7,7 +7,7 @@ from harness import PAIR, case, changed, main
 from patience import wait_until
 
 # Whether this build has the Python package, which draws.
-PICTURES = os.environ.get("CONCORD_PICTURES", "1") == "1"
+PICTURES = os.environ.get("CONCORD_HAS_PYTHON", "1") == "1"
 ENDLESS = ("run", "model.yaml", "-cosim_step", "1e-7")
 # The start is refused: y = 1/x at x = 0.
 FAILS_AT_START = changed(("outputs: {x: x}", "outputs: {x: 1/(x - 1)}"))

@@ -257,14 +257,14 @@ class Sources(LibraryTest):
 
 class Files(ModelTest):
     def test_each_template_has_a_picture_and_a_solution(self):
-        shown, drawn = ((ROOT / "examples" / "blocks" / name).read_text() for name in ("blocks.yaml", "blocks.gp"))
+        shown, drawn = ((ROOT / "examples" / "blocks" / name).read_text() for name in ("blocks.yaml", "draw.py"))
         here = Path(__file__).read_text()
         for name in FILES:
             templates = re.findall(r"^  (\w+):$", (ROOT / "library" / f"{name}.yaml").read_text().split("\ntemplates:")[1], re.M)
             self.assertGreater(len(templates), 4)
             for template in templates:
                 self.assertIn(f"template: {template}", shown)
-                self.assertIn(f"{template},", drawn)
+                self.assertIn(f'("{template}", ', drawn)
                 self.assertRegex(here, f'"{template}"|template: {template}[,}}]')
 
     def test_is_found_and_named(self):

@@ -22,7 +22,7 @@ SPRING_MASS = EXAMPLES / "spring_mass" / "spring_mass.yaml"
 ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
 
 # Whether this build has the Python package, which draws.
-PICTURES = os.environ.get("CONCORD_PICTURES", "1") == "1"
+PICTURES = os.environ.get("CONCORD_HAS_PYTHON", "1") == "1"
 
 # As methods 6 says: only the error of the coupling method itself remains.
 TIGHT = ("-cosim_rtol 1e-12 -cosim_atol 1e-12 "

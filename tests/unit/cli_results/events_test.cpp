@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "cli/event_rows.hpp"
-#include "cli/picture.hpp"
 #include "cli/results_commands.hpp"
 #include "concord/errors.hpp"
 #include "results_fixture.hpp"
@@ -179,22 +178,6 @@ TEST_F(Events, CompareDoesNotContinueDifferencesOfCloseRows) {
   const auto a = write_rows("a.h5", 0.0123, 0.0), b = write_rows("b.h5", 0.02, 2e-8);
   EXPECT_LT(relative_error(a, b, "left.x"), 1e-8);
   EXPECT_LT(relative_error(b, a, "left.x"), 1e-8);
-}
-
-TEST(Picture, DrawsJumpsUprightAndLeavesGapsWhereNothingIsKnown) {
-  const std::vector<double> time{0, 1, 2}, values{0, 5, 6};
-  const std::vector<std::size_t> rows{1};
-  const auto points = [&](double left) {
-    const std::vector<double> lefts{left};
-    return thin_out(with_left_limits(time, rows, {}), with_left_limits(values, rows, lefts));
-  };
-  using Points = std::vector<std::pair<double, double>>;
-  EXPECT_EQ(points(1.0), (Points{{0, 0}, {1, 1}, {1, 5}, {2, 6}}));
-  const Points gap = points(unknown);
-  ASSERT_EQ(gap.size(), 4u);
-  EXPECT_TRUE(std::isnan(gap[1].second));
-  const std::string script = TimePicture({.begin = 0, .end = 2}, {{"x", "", gap}}).page(0);
-  EXPECT_NE(script.find("0 0\n\n1 5\n2 6\n"), std::string::npos) << script;
 }
 
 }  // namespace concord::test

@@ -1,8 +1,3 @@
-#include "cli/html_page.hpp"
-
-namespace concord {
-
-const char* const drawing_script = R"js(
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#b8a800"];
@@ -231,6 +226,3 @@ function drawPanels(place, variables) {
     }
   return group;
 }
-)js";
-
-}  // namespace concord

@@ -1,8 +1,3 @@
-#include "cli/report_page.hpp"
-
-namespace concord {
-
-const char* const report_script = R"js(
 function drawNetwork() {
   const place = at("network"), nodes = data.subsystems, edges = data.connections;
   if (nodes.length > 60 || nodes.length < 1) {
@@ -157,6 +152,3 @@ at("run").append(table("run", ["", ""], data.run));
 if (data.options) at("run").append(details("Effective options", make("pre", {}, data.options)));
 if (data.model_text) at("run").append(details("Model", make("pre", {}, data.model_text)));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
-)js";
-
-}  // namespace concord
