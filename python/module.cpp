@@ -21,7 +21,7 @@
 #include "concord/simulation.hpp"
 #include "interpreter.hpp"
 #include "python_ode.hpp"
-#include "record/results_reader.hpp"
+#include "record/unreadable_results.hpp"
 #include "recorded.hpp"
 
 // What of the library Python needs, as it is; the package around it (concord/*.py) makes it

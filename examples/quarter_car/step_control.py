@@ -88,6 +88,7 @@ def draw(results):
     styles = {"fixed": ("--", "o", "none"), "richardson": ("-", "s", "none"), "richardson_modified": ("-", "o", "full"),
               "predictor": ("-.", "^", "full")}
     colours = {0: "#1f77b4", 1: "#2ca02c", 2: "#d62728"}
+    pyplot.rcParams["axes.titlesize"] = 10
     figure, panels = pyplot.subplots(2, 3, figsize=(15, 10), layout="constrained")
     figure.suptitle("Quarter car: fixed macro-steps and macro-steps under control")
     for coupling, row in zip(COUPLINGS, panels):

@@ -11,10 +11,11 @@
 `ModelBuilder` describes a model whose subsystems are Python functions; `sweep` varies parameters,
 `ensemble` does so in memory, `study` compares methods and steps, `linearize` gives matrices,
 `steady` operating points, `gradient` derivatives of runs, `fit` parameters from data, `Function` a
-run for optimisers; `plot` draws results, `report` makes a page of them; `serve` has a class be a subsystem of a run elsewhere. Keyword arguments are the options of the command `concord run` without
+run for optimisers; `plot` draws results, `report` makes a page of them, `compare` tells how far two are apart; `serve` has a class be a subsystem of a run elsewhere. Keyword arguments are the options of the command `concord run` without
 their dash. Errors are `InputError`, where what was asked for is wrong, and `SimulationError`, where
 the simulation failed.
 """
+from ._comparison import Comparison, compare
 from ._derivatives import Fit, Function, Gradient, fit, gradient
 from ._ensemble import Ensemble, ensemble
 from ._errors import ConcordError, InputError, RecoverableFailure, SimulationError
@@ -31,15 +32,15 @@ from ._steady import OperatingPoint, steady
 from ._studies import Study, Sweep, SweepRun, study, sweep
 
 __all__ = [
-    "ConcordError", "Ensemble", "Event", "Fit", "Function", "Gradient", "InputError", "LinearSystem",
+    "Comparison", "ConcordError", "Ensemble", "Event", "Fit", "Function", "Gradient", "InputError", "LinearSystem",
     "ModelBuilder", "OperatingPoint", "RecoverableFailure", "Result", "Simulation", "SimulationError",
-    "Snapshot", "Study", "Sweep", "SweepRun", "__version__", "ensemble", "fit", "gradient",
-    "linearize", "plot", "read", "report", "run", "serve", "steady", "study", "sweep",
+    "Snapshot", "Study", "Sweep", "SweepRun", "__version__", "compare", "ensemble", "fit",
+    "gradient", "linearize", "plot", "read", "report", "run", "serve", "steady", "study", "sweep",
 ]
 
-for _thing in (ConcordError, Ensemble, Event, Fit, Function, Gradient, InputError, LinearSystem,
+for _thing in (Comparison, ConcordError, Ensemble, Event, Fit, Function, Gradient, InputError, LinearSystem,
                ModelBuilder, OperatingPoint, RecoverableFailure, Result, Simulation, SimulationError,
-               Snapshot, Study, Sweep, SweepRun, ensemble, fit, gradient, linearize, plot, read, report, run,
+               Snapshot, Study, Sweep, SweepRun, compare, ensemble, fit, gradient, linearize, plot, read, report, run,
                serve, steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

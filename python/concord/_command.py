@@ -47,7 +47,7 @@ def _plot(words, files):
     value = {name: texts[-1] for name, texts in words.items()}
     _require_apart(value.get("output"), files)
     plots.require_count(files)
-    variables = [name for text in words.get("variables", ()) for name in plots.listed_names(text)]
+    variables = [name for text in words.get("variables", ()) for name in plots.names_in(text)]
     wish = plots.wish_of(variables, *(value.get(name) for name in ("phase", "range")), value.get("log", ""),
                          *(value.get(name) for name in ("title", "width", "font")), "letters" in words)
     if "network" in words:
@@ -64,14 +64,14 @@ def _plot(words, files):
         raise WrongWord("--follow takes one results file")
     status, tells = "running", True
     while status == "running":
-        goes_on = plots.is_being_written(files[0])
+        going = plots.goes_on(files[0])
         try:
             status = _draw(plots, files, wish, path, tells)
             tells = False
         except UnreadableResults:
-            if not goes_on:
+            if not going:
                 raise
-        if status == "running" and not goes_on:
+        if status == "running" and not going:
             _say(f"the run that has written '{files[0]}' is no more")
             return
         if status == "running":
@@ -106,7 +106,7 @@ def _report(words, files):
     reports.require_one(files)
     output = words.get("output", [_beside(files[0], ".html")])[-1]
     _require_apart(output, files)
-    variables = [name for text in words.get("variables", ()) for name in plots.listed_names(text)]
+    variables = [name for text in words.get("variables", ()) for name in plots.names_in(text)]
     run, = plots.runs_of(files)
     _say(reports.page_of(run.recorded, run.file, variables).save(output))
 

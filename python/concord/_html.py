@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, List, Sequence
+from typing import TYPE_CHECKING, List
 
 import numpy as np
+
+from ._curves import thinned
 
 if TYPE_CHECKING:
     from ._results import Result
@@ -79,7 +81,7 @@ def _curve(result: Result, name: str) -> str:
     """A line between rows as the method went, with jumps at events; of many rows, their ends in
     each pixel."""
     rows = result["time"]
-    times = rows[_extremes(result[name])] if len(rows) > 2 * _TIMES else \
+    times = thinned(rows, result[name], _TIMES).time if len(rows) > 2 * _TIMES else \
         np.union1d(np.linspace(rows[0], rows[-1], _TIMES), rows)
     left, right = (result.at(times, name, side=side) for side in ("left", "right"))
     known = np.concatenate([left, right])
@@ -102,12 +104,3 @@ def _curve(result: Result, name: str) -> str:
             pen_down = bool(np.isfinite(value))
     return (f"<svg width='{_WIDTH:g}' height='{_HEIGHT:g}' role='img' aria-label='{html.escape(name)}'>"
             f"<path d='{''.join(path)}' fill='none' stroke='currentColor' stroke-width='1.2'/></svg>")
-
-
-def _extremes(values: np.ndarray) -> Sequence[int]:
-    """Places of the first, smallest, largest and last in each piece of a pixel's width."""
-    places = {0, len(values) - 1}
-    for piece in np.array_split(np.arange(len(values)), _TIMES):
-        here = np.where(np.isfinite(values[piece]), values[piece], 0.0)
-        places.update((piece[0], piece[here.argmin()], piece[here.argmax()], piece[-1]))
-    return sorted(int(place) for place in places)

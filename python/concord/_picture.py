@@ -17,7 +17,7 @@ try:
     import matplotlib
     from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties
+    from matplotlib.font_manager import FontProperties, fontManager
     from matplotlib.lines import Line2D
     from matplotlib.ticker import Formatter, LogLocator, MaxNLocator
 except ImportError as error:
@@ -29,6 +29,10 @@ MARKS = (("o", False), ("^", True), ("s", False), ("o", True), ("^", False), ("s
 DASHES: Tuple[Any, ...] = (
     "-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (5, 1.6, 1.2, 1.6, 1.2, 1.6)),
     (0, (9, 3)), (0, (2.6, 1.6)), (0, (9, 2, 3, 2)))
+# matplotlib's own, then those with letters that it lacks, as far as they are there.
+FAMILIES = ["DejaVu Sans", *sorted({font.name for font in fontManager.ttflist} & {
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback",
+    "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"}), "sans-serif"]
 AXIS, INK, GRID = "#606060", "#303030", "#dddddd"
 _PRINT = 300.0  # dots per inch on paper
 _PAGE = "#ffffff"
@@ -92,7 +96,7 @@ class Picture(Sequence[Figure]):
 @contextlib.contextmanager
 def looks(size: float = 12.0) -> Iterator[None]:
     """The same whatever the user's own settings of matplotlib are; names are no formulas."""
-    own = {"font.size": size, "font.family": ["sans-serif"], "font.sans-serif": ["DejaVu Sans"], "text.parse_math": False, "svg.fonttype": "none",
+    own = {"font.size": size, "font.family": FAMILIES, "font.sans-serif": FAMILIES[:1], "text.parse_math": False, "svg.fonttype": "none",
            "svg.hashsalt": "concord", "pdf.fonttype": 42, "axes.edgecolor": AXIS, "axes.linewidth": 0.07 * size,
            "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
            "grid.color": GRID, "grid.linewidth": 0.06 * size, "xtick.color": AXIS, "ytick.color": AXIS,
@@ -222,7 +226,7 @@ class _Letters:
     """How wide texts are."""
 
     def __init__(self, size: float) -> None:
-        self._font = FontProperties(family=["sans-serif"], size=size)
+        self._font = FontProperties(family=FAMILIES, size=size)
         self._renderer = RendererAgg(1, 1, INCH)
 
     def width(self, text: str) -> float:

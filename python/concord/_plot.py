@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Optional, Se
 
 import numpy as np
 
-from ._concord import Recorded, is_being_written, listed_names
+from ._concord import Recorded, goes_on, names_in
 from ._curves import Curve, Points, excess, thinned
 from ._errors import InputError, WrongWord
 from ._network import NetworkPicture, network_picture
@@ -116,8 +116,8 @@ def drawing_of(runs: Sequence[Run], wish: Wish) -> Drawing:
     left_out: Dict[str, List[str]] = {}
     if wish.phase:
         told = [first.chosen([name])[0] for name in wish.phase]
-        curves = _in_phase(runs, [(name, unit) for name, unit, _ in told], wish.span)
-        labels = tuple(name + (f" [{unit}]" if unit else "") for name, unit, _ in told)
+        curves = _in_phase(runs, told, wish.span)
+        labels = tuple(name + (f" [{unit}]" if unit else "") for name, unit in told)
     else:
         curves, labels = _over_time(runs, wish.variables, wish.span, left_out), None
     if not curves:
@@ -148,21 +148,24 @@ def runs_of(files: Sequence[str]) -> List[Run]:
 
 
 @contextlib.contextmanager
-def opened(results: Sequence[Source]) -> Iterator[List[Run]]:
-    """Those in memory are files for as long as they are read."""
+def files_of_sources(results: Sequence[Source]) -> Iterator[List[str]]:
+    """Paths; results in memory are files for as long as they are read."""
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for place, result in enumerate(results):
-            if isinstance(result, Result):
-                files.append(result.path or result.copied_to(os.path.join(folder, f"run {place + 1}.h5")))
-            else:
-                files.append(os.fspath(result))
+        yield [os.fspath(result) if not isinstance(result, Result) else
+               result.path or result.copied_to(os.path.join(folder, f"run {place + 1}.h5"))
+               for place, result in enumerate(results)]
+
+
+@contextlib.contextmanager
+def opened(results: Sequence[Source]) -> Iterator[List[Run]]:
+    """Runs of these."""
+    with files_of_sources(results) as files:
         yield runs_of(files)
 
 
 def _over_time(runs: Sequence[Run], wanted: Sequence[str], span: Optional[Tuple[float, float]],
                left_out: Dict[str, List[str]]) -> List[Curve]:
-    variables = [(name, unit) for name, unit, _ in runs[0].recorded.shown(list(wanted))]
+    variables = runs[0].recorded.shown(list(wanted))
     many = excess(variables, len(runs)) if not wanted else []
     variables = [(name, unit) for name, unit in variables if name not in set(many)]
     curves, without, missing = [], [], []
@@ -216,7 +219,7 @@ def _require_logarithms(curves: Sequence[Curve], log: str) -> float:
 
 def texts_of(names: Union[None, str, Sequence[str]]) -> List[str]:
     """Names or patterns, of a list or between commas."""
-    return [] if names is None else listed_names(names) if isinstance(names, str) else list(names)
+    return [] if names is None else names_in(names) if isinstance(names, str) else list(names)
 
 
 def _pair_of_names(phase: Union[None, str, Sequence[str]], variables: object) -> Optional[Tuple[str, str]]:

@@ -170,7 +170,7 @@ def _connections(recorded: Recorded) -> List[Dict[str, Any]]:
 
 
 def _variables(recorded: Recorded, wanted: Sequence[str]) -> Dict[str, Any]:
-    variables = [(name, unit) for name, unit, _ in recorded.chosen(list(wanted))]
+    variables = recorded.chosen(list(wanted))
     drawn = variables[:_VARIABLES]
     time, found = recorded.curves(drawn, None, 300)
     stretches = _stretches(len(drawn))

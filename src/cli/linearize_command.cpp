@@ -212,8 +212,10 @@ class Told {
         time_(time_in(own, "linearize")),
         order_(whole_number(own, "linearize", "reduce", 0)),
         until_(until_in(own)) {
+    std::vector<std::string> files;
     for (const char* word : pictures)
-      if (const auto file = own.value(word)) require_drawing(*file);
+      if (const auto file = own.value(word)) files.push_back(*file);
+    if (!files.empty()) require_drawing(files);
     if (until_ && !own.has("step")) refuse("--until is for --step");
   }
 

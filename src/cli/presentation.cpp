@@ -94,8 +94,11 @@ void go_on_in_python(const Command& command, const GivenWords& given) {
   fail_without(call.pointers()[0]);
 }
 
-void require_drawing(const fs::path& picture) {
-  run_script({"ready", "--output=" + picture.string(), "--"}, -1);
+void require_drawing(const std::vector<std::string>& pictures) {
+  std::vector<std::string> words{"ready"};
+  for (const std::string& picture : pictures) words.push_back("--output=" + picture);
+  words.emplace_back("--");
+  run_script(words, -1);
 }
 
 void draw_in_python(const std::string& kind, const nlohmann::json& data, const fs::path& picture) {

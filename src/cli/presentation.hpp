@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 
@@ -13,9 +15,9 @@ namespace concord {
 /// Becomes Python, which does the command with these words and ends with its exit code.
 [[noreturn]] void go_on_in_python(const Command& command, const GivenWords& given);
 
-/// Throws InputError where Python, Concord's package or matplotlib are missing, and where `picture`
-/// does not end as a picture does, .png, .svg or .pdf.
-void require_drawing(const std::filesystem::path& picture);
+/// Throws InputError where Python, Concord's package or matplotlib are missing, and where one of
+/// the pictures does not end as a picture does, .png, .svg or .pdf.
+void require_drawing(const std::vector<std::string>& pictures);
 
 /// `kind`: what the package knows to draw from such data. Throws InputError; then there is no part
 /// of the picture.

@@ -11,7 +11,7 @@
 
 namespace concord {
 
-/// What compare, export and report are asked for on the command line.
+/// What compare and export are asked for on the command line.
 struct ResultsOptions {
   std::vector<std::string> files;
   std::vector<std::string> variables;  ///< names and patterns; empty means all

@@ -274,7 +274,7 @@ void draw_study(const StudyPlan& plan, const std::vector<StudyRun>& runs, bool t
                        {"error", run.worst().relative}});
   if (drawn.empty()) return;
   try {
-    require_drawing(path);
+    require_drawing({path.string()});
   } catch (const InputError& error) {
     std::fprintf(stderr, "concord: note: no picture: %s\n", error.what());
     return;

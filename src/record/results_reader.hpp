@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "concord/errors.hpp"
 #include "record/recorded_rows.hpp"
+#include "record/unreadable_results.hpp"
 #include "support/hdf5_error.hpp"
 #include "support/hdf5_handle.hpp"
 
@@ -38,11 +38,6 @@ struct RecordedCost {
   std::string subsystem;
   double advances = 0.0;  ///< s in macro-steps
   double all = 0.0;       ///< s, with linearisations, outputs, save and restore, events
-};
-
-/// As the file is now; while a run writes it, it may be readable a moment later.
-class UnreadableResults : public InputError {
-  using InputError::InputError;
 };
 
 /// Reads a results file (FORMAT.md), or a table as one (results_of_table), on one rank. Everything

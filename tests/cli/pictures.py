@@ -1,6 +1,10 @@
 """concord plot: formats by the name's ending, several runs, phase plots, ranges, logarithmic axes."""
+import os
 import re
+import subprocess
+import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 from concord_runs import EXAMPLES, LOTKA_VOLTERRA, PICTURES, ModelTest, execute
@@ -153,6 +157,43 @@ class Pictures(ModelTest):
                              (("--network", "-v", "prey.amount"), "--network"), ((self.runs[1], "--network"), "--network")):
             with self.subTest(words=words):
                 self.assertIn(named, self.plot(self.runs[0], *words, code=2))
+
+    def without(self, module):
+        """An interpreter that lacks it."""
+        program = self.folder / f"python_without_{module}"
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} -c \"import runpy, sys; sys.modules['{module}'] = None; "
+                           "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')\" \"$@\"\n")
+        program.chmod(0o755)
+        return str(program)
+
+    def test_what_is_missing(self):
+        """One line with what to install and exit code 2; reports and networks need no matplotlib, studies do without."""
+        for program, words in ((self.without("matplotlib"), ("matplotlib", "apt-get install python3-matplotlib", "CONCORD_PYTHON")),
+                               (self.without("numpy"), ("numpy", "apt-get install python3-numpy", "CONCORD_PYTHON")),
+                               ("/no/such/python", ("no /no/such/python", "apt-get install python3", "CONCORD_PYTHON"))):
+            with self.subTest(program=program), mock.patch.dict(os.environ, CONCORD_PYTHON=program):
+                for call in (("plot", self.runs[0], "-o", self.folder / "a.png"),
+                             ("linearize", LOTKA_VOLTERRA, "--poles", self.folder / "a.png")):
+                    run = execute(*call)
+                    self.assertEqual(run.returncode, 2, run.stderr)
+                    self.assertEqual(len(run.stderr.splitlines()), 1)
+                    self.assertTrue(run.stderr.startswith("concord: error: "))
+                    for word in words:
+                        self.assertIn(word, run.stderr)
+                self.assertFalse((self.folder / "a.png").exists())
+        with mock.patch.dict(os.environ, CONCORD_PYTHON=self.without("matplotlib")):
+            for call in (("report", self.runs[0]), ("plot", self.runs[0], "--network")):
+                self.assertEqual(execute(*call).returncode, 0)
+            run = execute("study", LOTKA_VOLTERRA, "--steps", "0.1", "--types", "jfm", "-o", self.folder / "s.csv")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("note: no picture: pictures need matplotlib", run.stderr)
+
+    def test_standard_output_that_takes_nothing(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run([os.environ["CONCORD_PROGRAM"], "plot", self.runs[0]], stdout=full, text=True,
+                                 stderr=subprocess.PIPE, check=False)
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(run.stderr, "concord: error: cannot write to standard output: No space left on device\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import concord
 import numpy as np
 from concord import _curves as curves
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA
+from concord_runs import EXAMPLES, LOTKA_VOLTERRA, execute
 from runs import InFolder
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
@@ -135,6 +135,29 @@ class Figures(InFolder):
             concord.plot(self.run, output="b.png")
             self.assertEqual(matplotlib.rcParams["font.size"], 30)
         self.assertEqual(Path("a.png").read_bytes(), Path("b.png").read_bytes())
+
+    def test_report(self):
+        """The page of the command; results in memory, too."""
+        page = concord.report(self.run, variables="ball.*")
+        self.assertIn('"name":"ball.h"', page.text)
+        self.assertNotIn('"name":"table.h"', page.text)
+        self.saved()
+        self.assertEqual(concord.report("saved.h5", output="a.html").text, Path("a.html").read_text(encoding="utf-8"))
+        execute("report", "saved.h5", "-o", "b.html")
+        self.assertEqual(Path("a.html").read_bytes(), Path("b.html").read_bytes())
+
+    def test_comparison(self):
+        """What the command says; a closed form for one of two runs."""
+        fall = concord.run(BALL, cosim_stop=0.3)
+        other = concord.run(BALL, cosim_stop=0.3, start_values={"ball.h": 2.0})
+        found = concord.compare(other, fall, variables=["ball.h", "ball.v"], tolerance=1e-6)
+        self.assertEqual(list(found), ["ball.h", "ball.v"])
+        self.assertFalse(found.within)
+        self.assertAlmostEqual(found["ball.h"]["maximum"], 1, delta=1e-9)
+        self.assertTrue(concord.compare(fall, fall, tolerance=0).within)
+        self.assertIsNone(concord.compare(fall, fall).within)
+        self.assertEqual(list(found.to_pandas().index), ["ball.h", "ball.v"])
+        self.refused(concord.InputError, ("no variable", "ball.x"), concord.compare, fall, other, variables="ball.x")
 
     def test_network(self):
         network = concord.plot(self.run, network=True)
