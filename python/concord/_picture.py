@@ -325,6 +325,8 @@ class _Panel:
         above = {**look, "linewidth": 1.5 * weight} if note.on is not None else look
         if len(line.time):
             axes.plot(line.time / seconds, line.value, **(below if carries else above))
+        if bands and not len(line.time):
+            return Line2D([], [], color=colour, alpha=0.35, linewidth=0.7 * frame.size)
         mark = {}
         if len(self.names) > 1:
             form, filled = MARKS[variable % len(MARKS)]
@@ -376,7 +378,7 @@ class TimePicture:
         labels = [panel.labels(self._letters, most) for panel in panels]
         lines = [line for texts in labels for text in texts for line in text.split("\n")]
         entry = max(self._letters.width(line) for line in lines) + handle
-        right = 1.2 * em if above else float(np.clip(entry, 0.1 * width, 0.4 * width)) + 0.6 * em
+        right = 1.2 * em if above else float(np.clip(entry, 0.1 * width, 0.4 * width)) + 1.0 * em
         columns = max(1, int((width - left - right + em) / (entry + em)))
         title = frame.title + (f" ({number + 1} of {self.pages})" if self.pages > 1 and frame.title else "")
         tops, bottoms, y = [], [], height_of_title(title, frame, width)
@@ -421,7 +423,7 @@ class TimePicture:
         slack = 0.5 if frame.begin == frame.end else 0.0
         begin, end = (frame.begin - slack) / seconds, (frame.end + slack) / seconds
         axes.set_xlim(begin, end)
-        set_ticks(axes.xaxis, begin, end, size[0] / (5.0 * em), "x" in frame.log)
+        set_ticks(axes.xaxis, begin, end, size[0] / (4.4 * em), "x" in frame.log)
         offset = set_ticks(axes.yaxis, *axes.get_ylim(), size[1] / (2.4 * em), panel.log)
         axes.set_ylabel(panel.axis_label(offset))
         axes.yaxis.set_label_coords(-4.9 * em / size[0], 0.5)

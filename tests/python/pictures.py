@@ -64,6 +64,24 @@ class Figures(InFolder):
     def saved(self):
         return self.run.copied_to("saved.h5")
 
+    def test_envelopes(self):
+        """A band in place of a curve that is too fast, in the legend, too; time in hours."""
+        Path("day.yaml").write_text(
+            "experiment: {stop: 90000}\nsubsystems:\n  a:\n    equations:\n      states: {x: 0}\n"
+            "      derivatives: {x: 1e-5}\n      outputs: {fast: sin(t/20), slow: -cos(t/20000)}\n"
+            "      units: {fast: V, slow: V}\n", encoding="utf-8")
+        day = concord.run("day.yaml", cosim_step=4)
+        axes = concord.plot(day, variables="a.fast,a.slow")[0].axes[0]
+        self.assertEqual((axes.get_xlabel(), axes.get_xlim()), ("time [h]", (0, 25)))
+        band, = axes.collections
+        low, high = band.get_paths()[0].vertices[:, 1].min(), band.get_paths()[0].vertices[:, 1].max()
+        self.assertAlmostEqual(low, -1, delta=1e-2)
+        self.assertAlmostEqual(high, 1, delta=1e-2)
+        self.assertEqual(legend(axes), ["a.fast\nenvelope", "a.slow"])
+        self.assertEqual([line.get_marker() for line in axes.get_legend().get_lines()], ["None", "^"])
+        part = concord.plot(day, variables="a.fast", range=(0, 500))[0].axes[0]
+        self.assertEqual((part.get_xlabel(), len(part.collections)), ("time [min]", 0))
+
     def test_range_logarithms_and_phase(self):
         hunt = concord.run(LOTKA_VOLTERRA)
         axes = concord.plot(hunt, range=(2, 6), log="y")[0].axes[0]
