@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -162,7 +163,7 @@ def _short(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
     if "e+0" in text and abs(value) < 1e6:
         text = f"{value:.0f}"
-    return text.replace("-", "\u2212")
+    return re.sub(r"e\+?(-?)0*", r"e\1", text).replace("-", "\u2212")
 
 
 def offset_of(low: float, high: float) -> float:
