@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -189,7 +190,7 @@ void write(const std::string& path, const FitWish& wish, const FittedNumbers& fo
 }
 
 /// Data of each variable over all tables, and what the fitted run answers there.
-void draw(const fs::path& picture, const FitWish& wish, const FittedNumbers& found) {
+void draw(const std::filesystem::path& picture, const FitWish& wish, const FittedNumbers& found) {
   nlohmann::ordered_json variables;
   Eigen::Index answer = 0;
   for (const TimeTable& table : wish.data.tables)
