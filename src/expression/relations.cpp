@@ -34,6 +34,7 @@ std::string words(const ExpressionNode& tree, const std::vector<std::string>& ar
   };
   if (tree.kind == Kind::number) return tree.symbol.empty() ? short_text(tree.value) : tree.symbol;
   if (tree.kind == Kind::name) return tree.symbol;
+  if (tree.kind == Kind::call && tree.symbol == simplified_side) return arguments[0];
   if (tree.kind == Kind::call) {
     std::string text = tree.symbol + "(";
     for (std::size_t i = 0; i < arguments.size(); ++i) text += (i == 0 ? "" : ", ") + arguments[i];
@@ -101,6 +102,7 @@ Relations::Smooth Relations::rebuilt(const Expression& tree, const std::vector<S
   }
   if (moves && (is_relation(*tree) || has_steps(*tree)))
     return {smooth(*tree, parts, in_words(tree)), !is_held(*tree)};
+  if (is_homotopy(*tree)) moves = arguments.front().moves;
   return {with_arguments(tree, parts), moves};
 }
 

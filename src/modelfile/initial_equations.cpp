@@ -193,6 +193,10 @@ class InitialEquation {
     known.functions = entry_.functions;
     known.variables["t"] = 0;
     for (const NameUse& use : names_used(missed)) {
+      if (use.called && use.name == "homotopy")
+        fail(
+            "has a homotopy(), which stands in equations of subsystems; let an output have it, and "
+            "name that");
       const auto what = quantity(use.name);
       if (!what || known.variables.contains(use.name)) continue;
       equation.quantities.push_back(*what);
