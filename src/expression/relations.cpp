@@ -17,6 +17,7 @@ int binding(const ExpressionNode& tree) {
   static const std::unordered_map<std::string, int> of = {
       {"?", 0}, {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<", 4}, {"<=", 4},
       {">", 4}, {">=", 4}, {"+", 5},  {"-", 5},  {"*", 6},  {"/", 6}, {"^", 8}};
+  if (tree.kind == Kind::number && tree.symbol.empty() && tree.value < 0.0) return 7;
   if (tree.kind != Kind::operation) return 9;
   return tree.arguments.size() == 1 ? 7 : of.at(tree.symbol);
 }
