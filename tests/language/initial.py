@@ -147,6 +147,11 @@ class Meaning(ModelTest):
         self.assert_start(at, a__x=2, b__x=3)
         self.assert_start(self.start(CHAIN + lines("{equation: a.gain*b.x = 14, free: a.gain}")), a__y=14)
 
+    def test_what_is_free_may_be_repeated(self):
+        at = self.start(ROOMS.replace("START", "280").split("initial:")[0] + "initial:\n" + lines(
+            '{equation: "der(room[i].T) = 0", free: "room[i].power", repeat: {i: [1, 12]}}'))
+        self.assert_start(at, **{"room[4]__T": 280})
+
     def test_all_else_keeps_its_value(self):
         """The start value that is given is where the search begins: of two solutions the one beside it."""
         for given, found in ((7, 2), (-7, -2)):
