@@ -132,9 +132,10 @@ void write_point(const std::filesystem::path& path, const SimulationPlan& plan,
 }
 
 void tell(const SimulationPlan& plan, const OperatingPoint& point) {
-  std::printf("%s at t = %.9g s: %zu states, at rest after %d steps %s\n", plan.model.name.c_str(),
-              point.time, point.states.size(), point.steps,
-              point.by_pseudo_time ? "in pseudo-time" : "of Newton's method");
+  std::printf("%s at t = %.9g s: %zu states, at rest after %d steps %s%s\n",
+              plan.model.name.c_str(), point.time, point.states.size(), point.steps,
+              point.by_pseudo_time ? "in pseudo-time" : "of Newton's method",
+              point.from_simplified ? ", from what homotopy() calls simplified" : "");
   print_states(plan, point);
   print_waiting(plan, point);
   const Modes modes = modes_of(point.a);

@@ -9,6 +9,7 @@
 #include "concord/errors.hpp"
 #include "export/attributes.hpp"
 #include "export/fmu_export.hpp"
+#include "export/ssp_network.hpp"
 #include "export/table_equations.hpp"
 #include "files/archive_writer.hpp"
 #include "files/scratch_folder.hpp"
@@ -66,10 +67,13 @@ const char* ssp_kind(FmiCausality causality) {
 struct Part {
   std::string name;
   std::shared_ptr<const FmuSetup> fmu;
-  std::string source;                          ///< as a relative URI
-  std::map<std::string, std::string> renamed;  ///< outputs of equations that have other names
+  std::string source;  ///< as a relative URI
+  /// Outputs and states of equations that have other names.
+  std::map<std::string, std::string> renamed, renamed_states;
   bool is_delay = false;
 };
+
+bool is_constraint(const SubsystemEntry& entry) { return entry.description.constraint.has_value(); }
 
 /// In words: a subsystem that is no FMU yet.
 std::string what_is(const SubsystemEntry& entry) {
@@ -113,6 +117,10 @@ class SspWriter {
   static std::string enumeration_name(const FmiVariable& variable);
   static void add_enumerations(Node values, const Part& part, const std::vector<FmuValue>& given);
   void add_connection(Node connections, const ConnectionEntry& connection);
+  bool is_of_constraint(const ConnectionEntry& connection) const;
+  const Part* part_with(const std::string& name) const;
+  static std::string name_in_fmu(const Part& part, StartQuantity::Kind kind,
+                                 const std::string& name);
   enum class End { output, input };
   void set_end(Node node, End end, const std::string& name, const Location& location);
   std::string usable_unit(const FmiVariable& variable);
@@ -128,31 +136,19 @@ class SspWriter {
 };
 
 void SspWriter::refuse_unsupported() const {
-  if (!model_.constraints.empty())
-    refuse(model_.constraints.front().location, "constraint '" +
-                                                    model_.constraints.front().unknown +
-                                                    "': SSP has no constraints" + whole_model());
-  if (!model_.initial.empty())
-    refuse(model_.initial.front().location,
-           "initial equation '" + model_.initial.front().equation +
-               "': SSP has no equations at the start; give what it finds as start values" +
-               whole_model());
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (!entry.fmu && !entry.equations && !entry.table && !entry.delay)
+    if (!entry.fmu && !entry.equations && !entry.table && !entry.delay && !is_constraint(entry))
       refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
                                  entry.description.kind +
                                  ", which SSP cannot hold; it holds FMUs (and equations, "
                                  "tables and delays, which become FMUs)" +
                                  whole_model());
-  if (!model_.listed_events.empty())
-    refuse(model_.source,
-           "events: SSP has no time events; remove them, or let an FMU announce them");
   if (!is_archive() && fs::path(model_.source).extension() == ".ssp")
     refuse(model_.source,
            "its FMUs are inside the archive, where an .ssd file cannot name them; write an .ssp "
            "archive, or unpack this one");
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (!entry.fmu && !is_archive())
+    if (!entry.fmu && !is_constraint(entry) && !is_archive())
       refuse(entry.location,
              what_is(entry) + ", and an .ssd file has no room for its FMU; write an .ssp archive" +
                  (entry.delay ? ""
@@ -161,6 +157,10 @@ void SspWriter::refuse_unsupported() const {
 }
 
 void SspWriter::note_losses() {
+  if (has_network_annotation(model_))
+    notes_.push_back(
+        "events, constraints and initial equations become an annotation (concord.network), which "
+        "Concord reads and other tools pass over");
   if (!model_.groups.empty())
     notes_.push_back("the schedule's groups are left out: SSP has no place for them");
   const bool efforts = std::any_of(model_.subsystems.begin(), model_.subsystems.end(),
@@ -234,7 +234,7 @@ Part SspWriter::part_of_delay(const SubsystemEntry& entry) {
   request.path = file;
   request.location = entry.location;
   request.parameters = {{delay_parameter_name, {exact_number(delay.delay)}, "", entry.location}};
-  Part part{request.subsystem, open_fmu(request), stored(file), {}};
+  Part part{request.subsystem, open_fmu(request), stored(file), {}, {}};
   part.is_delay = true;
   return part;
 }
@@ -250,10 +250,13 @@ Part SspWriter::part_of_equations(const SubsystemEntry& entry) {
   request.subsystem = name;
   request.path = file;
   request.location = entry.location;
-  Part part{name, open_fmu(request), stored(file), {}};
+  if (!model_.initial.empty()) request.options.interface = FmuInterfaceChoice::model_exchange;
+  Part part{name, open_fmu(request), stored(file), {}, {}};
   const ExportedModel layout = lay_out(equations);
   for (std::size_t i = 0; i < layout.outputs.size(); ++i)
     part.renamed[layout.outputs[i].name] = layout.variable(VariableRole::output, i).name;
+  for (std::size_t i = 0; i < layout.states.size(); ++i)
+    part.renamed_states[layout.states[i]] = layout.variable(VariableRole::state, i).name;
   return part;
 }
 
@@ -261,8 +264,11 @@ Part SspWriter::part_of(const SubsystemEntry& entry) {
   if (entry.equations || entry.table) return part_of_equations(entry);
   if (entry.delay) return part_of_delay(entry);
   const fs::path& file = entry.fmu->request.path;
-  return {
-      entry.description.name, entry.fmu, is_archive() ? stored(file) : relative_source(file), {}};
+  return {entry.description.name,
+          entry.fmu,
+          is_archive() ? stored(file) : relative_source(file),
+          {},
+          {}};
 }
 
 /// The variable's unit where the file can define it: once each, and as the FMU does.
@@ -425,17 +431,32 @@ void SspWriter::add_component(Node elements, const Part& part) {
         delay_annotation);
 }
 
-void SspWriter::set_end(Node node, End end, const std::string& name, const Location& location) {
+/// Null where there is none.
+const Part* SspWriter::part_with(const std::string& name) const {
   const auto longest = [&](const Part& a, const Part& b) {
     const bool holds_a = name.starts_with(a.name + "."), holds_b = name.starts_with(b.name + ".");
     return holds_a != holds_b ? holds_b : a.name.size() < b.name.size();
   };
   const auto part = std::max_element(parts_.begin(), parts_.end(), longest);
-  if (part == parts_.end() || !name.starts_with(part->name + "."))
-    refuse(location, "there is no subsystem for " + in_quotes(name));
-  std::string variable_name = name.substr(part->name.size() + 1);
-  const auto other = part->renamed.find(variable_name);
-  if (end == End::output && other != part->renamed.end()) variable_name = other->second;
+  return part == parts_.end() || !name.starts_with(part->name + ".") ? nullptr : &*part;
+}
+
+/// As the part's FMU calls it.
+std::string SspWriter::name_in_fmu(const Part& part, StartQuantity::Kind kind,
+                                   const std::string& name) {
+  using Kind = StartQuantity::Kind;
+  const std::string variable = name.substr(part.name.size() + 1);
+  if (kind != Kind::output && kind != Kind::state && kind != Kind::rate) return variable;
+  const auto& renamed = kind == Kind::output ? part.renamed : part.renamed_states;
+  const auto other = renamed.find(variable);
+  return other == renamed.end() ? variable : other->second;
+}
+
+void SspWriter::set_end(Node node, End end, const std::string& name, const Location& location) {
+  const Part* const part = part_with(name);
+  if (part == nullptr) refuse(location, "there is no subsystem for " + in_quotes(name));
+  const auto kind = end == End::output ? StartQuantity::Kind::output : StartQuantity::Kind::input;
+  const std::string variable_name = name_in_fmu(*part, kind, name);
   const auto& variables = part->fmu->model->variables;
   const bool there =
       std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
@@ -447,6 +468,14 @@ void SspWriter::set_end(Node node, End end, const std::string& name, const Locat
   const bool starts = end == End::output;
   set(node, starts ? "startElement" : "endElement", part->name);
   set(node, starts ? "startConnector" : "endConnector", variable_name);
+}
+
+/// Which comes back with the constraint.
+bool SspWriter::is_of_constraint(const ConnectionEntry& connection) const {
+  return std::ranges::any_of(model_.constraints, [&](const ConstraintEntry& constraint) {
+    const std::string own = constraint.unknown + ".";
+    return connection.from.starts_with(own) || connection.to.starts_with(own);
+  });
 }
 
 void SspWriter::add_connection(Node connections, const ConnectionEntry& connection) {
@@ -471,10 +500,18 @@ std::string SspWriter::description() {
   set(system, "name", model_.name);
   Node elements = system.append_child("ssd:Elements");
   for (const Part& part : parts_) add_component(elements, part);
-  if (!model_.connections.empty()) {
-    Node connections = system.append_child("ssd:Connections");
-    for (const ConnectionEntry& connection : model_.connections)
-      add_connection(connections, connection);
+  Node connections;
+  for (const ConnectionEntry& connection : model_.connections) {
+    if (is_of_constraint(connection)) continue;
+    if (!connections) connections = system.append_child("ssd:Connections");
+    add_connection(connections, connection);
+  }
+  if (has_network_annotation(model_)) {
+    const auto name_in_ssp = [this](StartQuantity::Kind kind, const std::string& name) {
+      const Part* const part = part_with(name);
+      return part == nullptr ? name : part->name + "." + name_in_fmu(*part, kind, name);
+    };
+    add_network_annotation(model_, name_in_ssp, system);
   }
   if (!units_.empty()) add_units(root.append_child("ssd:Units"), units_, "ssc:");
   Node experiment = root.append_child("ssd:DefaultExperiment");
@@ -486,7 +523,8 @@ std::string SspWriter::description() {
 std::vector<std::string> SspWriter::write() {
   refuse_unsupported();
   note_losses();
-  for (const SubsystemEntry& entry : model_.subsystems) parts_.push_back(part_of(entry));
+  for (const SubsystemEntry& entry : model_.subsystems)
+    if (!is_constraint(entry)) parts_.push_back(part_of(entry));
   for (const Part& part : parts_)
     if (same_file(path_, part.fmu->request.path))
       throw InputError("-o names the FMU '" + path_.string() +

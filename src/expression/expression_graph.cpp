@@ -104,6 +104,7 @@ NodeId ExpressionGraph::simplified(Operation operation, NodeId a, NodeId b, Node
     case Operation::power:
       return power(a, b);
     case Operation::no_event:
+    case Operation::homotopy:
       return a;
     case Operation::select:
       if (is_constant(a)) return nodes_[a].value != 0.0 ? b : c;

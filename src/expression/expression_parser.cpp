@@ -253,6 +253,7 @@ void ExpressionParser::close() {
   if (bracket.what == What::call) {
     const std::size_t count = values_.size() - bracket.first_value;
     check_count(bracket, count);
+    if (bracket.symbol == "homotopy") replace(1, Kind::call, simplified_side);
     replace(count, Kind::call, bracket.symbol);
   }
   ++position_;

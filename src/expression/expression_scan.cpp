@@ -153,6 +153,19 @@ std::vector<NameUse> names_used(std::string_view text) {
   return uses;
 }
 
+std::string with_names(
+    std::string_view text,
+    const std::function<std::optional<std::string>(const NameUse& use)>& instead) {
+  std::string result;
+  std::size_t at = 0;
+  for (const NameUse& use : names_used(text)) {
+    result += text.substr(at, use.position - at);
+    at = use.position + use.length;
+    result += instead(use).value_or(std::string(text.substr(use.position, use.length)));
+  }
+  return result += text.substr(at);
+}
+
 ScanProblem find_problem(std::string_view text) {
   int depth = 0;
   bool empty = true;

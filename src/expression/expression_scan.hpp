@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,11 @@ std::vector<TextPart> split_outside_brackets(std::string_view text, TextPart par
 
 /// The names that `text` uses, in their order, each as often as it stands there.
 std::vector<NameUse> names_used(std::string_view text);
+
+/// The text with other names: what `instead` says of each, itself where it says nothing.
+std::string with_names(
+    std::string_view text,
+    const std::function<std::optional<std::string>(const NameUse& use)>& instead);
 
 /// Something wrong that is visible without knowing any name.
 struct ScanProblem {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "expression/functions.hpp"
 #include "expression/tree_walk.hpp"
 #include "support/wording.hpp"
 
@@ -60,7 +61,24 @@ Expression with_arguments(const Expression& node, const std::vector<Expression>&
 
 bool is_no_event(const ExpressionNode& node) {
   return node.kind == ExpressionNode::Kind::call &&
-         (node.symbol == "no_event" || node.symbol == "noEvent");
+         (node.symbol == "no_event" || node.symbol == "noEvent" || node.symbol == simplified_side);
+}
+
+bool is_homotopy(const ExpressionNode& node) {
+  return node.kind == ExpressionNode::Kind::call && node.symbol == "homotopy";
+}
+
+Expression along_homotopy(const Expression& tree, double part) {
+  return from_leaves<Expression>(
+      tree, [](const Expression&, std::vector<Expression>&) { return false; },
+      [part](const Expression& node, const std::vector<Expression>& arguments) {
+        if (!is_homotopy(*node)) return with_arguments(node, arguments);
+        if (part == 0.0 || part == 1.0) return arguments[part == 0.0 ? 1 : 0];
+        const auto share = [](double of, const Expression& side) {
+          return operation_node("*", {number_node(of), side});
+        };
+        return operation_node("+", {share(part, arguments[0]), share(1.0 - part, arguments[1])});
+      });
 }
 
 std::size_t nesting(const Expression& expression) {

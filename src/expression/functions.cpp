@@ -30,6 +30,7 @@ constexpr Entry functions[] = {
     {"cosh", {Operation::cosh, 1, 1}},
     {"exp", {Operation::exp, 1, 1}},
     {"floor", {Operation::floor, 1, 1}},
+    {"homotopy", {Operation::homotopy, 2, 2}},
     {"hypot", {Operation::hypot, 2, 2}},
     {"if", {Operation::select, 3, 3}},
     {"ln", {Operation::log, 1, 1}},
@@ -46,6 +47,7 @@ constexpr Entry functions[] = {
     {"rem", {Operation::rem, 2, 2}},
     {"round", {Operation::round, 1, 1}},
     {"sign", {Operation::sign, 1, 1}},
+    {simplified_side, {Operation::no_event, 1, 1}},
     {"sin", {Operation::sin, 1, 1}},
     {"sinh", {Operation::sinh, 1, 1}},
     {"sqrt", {Operation::sqrt, 1, 1}},
@@ -86,6 +88,7 @@ std::size_t argument_count(Operation operation) {
     case Operation::rem:
     case Operation::atan2:
     case Operation::hypot:
+    case Operation::homotopy:
     case Operation::table_place:
     case Operation::table_slope:
     case Operation::table_inside:

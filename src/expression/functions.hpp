@@ -70,6 +70,7 @@ enum class Operation : std::uint32_t {
   cbrt,
   abs,
   no_event,  ///< a, taken as smooth
+  homotopy,  ///< a; b is what a search for a point begins with
   atan2,
   hypot,
   // of the table with the handle a
@@ -90,8 +91,11 @@ struct Function {
   std::size_t fewest, most;  ///< arguments; min and max take any number, two at a time
 };
 
-/// The function of that name, if there is one; those of tables have blanks in their names, which no
-/// user can write.
+/// What stands around `simplified` in homotopy(actual, simplified), which has no events.
+constexpr const char* simplified_side = "simplified side";
+
+/// The function of that name, if there is one; those of tables, among others, have blanks in their
+/// names, which no user can write.
 std::optional<Function> find_function(const std::string& name);
 
 /// Names of all functions that users can write, sorted.
@@ -201,6 +205,7 @@ bool is_reserved_in_expressions(const std::string& name);
     case Operation::abs:
       return std::fabs(a);
     case Operation::no_event:
+    case Operation::homotopy:
       return a;
     case Operation::atan2:
       return std::atan2(a, b);

@@ -17,6 +17,7 @@ int binding(const ExpressionNode& tree) {
   static const std::unordered_map<std::string, int> of = {
       {"?", 0}, {"||", 1}, {"&&", 2}, {"==", 3}, {"!=", 3}, {"<", 4}, {"<=", 4},
       {">", 4}, {">=", 4}, {"+", 5},  {"-", 5},  {"*", 6},  {"/", 6}, {"^", 8}};
+  if (tree.kind == Kind::number && tree.symbol.empty() && tree.value < 0.0) return 7;
   if (tree.kind != Kind::operation) return 9;
   return tree.arguments.size() == 1 ? 7 : of.at(tree.symbol);
 }
@@ -34,6 +35,7 @@ std::string words(const ExpressionNode& tree, const std::vector<std::string>& ar
   };
   if (tree.kind == Kind::number) return tree.symbol.empty() ? short_text(tree.value) : tree.symbol;
   if (tree.kind == Kind::name) return tree.symbol;
+  if (tree.kind == Kind::call && tree.symbol == simplified_side) return arguments[0];
   if (tree.kind == Kind::call) {
     std::string text = tree.symbol + "(";
     for (std::size_t i = 0; i < arguments.size(); ++i) text += (i == 0 ? "" : ", ") + arguments[i];
@@ -101,6 +103,7 @@ Relations::Smooth Relations::rebuilt(const Expression& tree, const std::vector<S
   }
   if (moves && (is_relation(*tree) || has_steps(*tree)))
     return {smooth(*tree, parts, in_words(tree)), !is_held(*tree)};
+  if (is_homotopy(*tree)) moves = arguments.front().moves;
   return {with_arguments(tree, parts), moves};
 }
 

@@ -41,7 +41,13 @@ Result from_leaves(const Expression& tree, Whole&& whole, Make&& make) {
 /// The node with other arguments; itself where they are its own.
 Expression with_arguments(const Expression& node, const std::vector<Expression>& arguments);
 
-/// Whether a node is no_event(...).
+/// Whether a node is no_event(...), or what homotopy(...) begins with.
 bool is_no_event(const ExpressionNode& node);
+
+bool is_homotopy(const ExpressionNode& node);
+
+/// The tree with part actual + (1 - part) simplified in the place of homotopy(actual, simplified);
+/// one of them alone where part is 1 or 0.
+Expression along_homotopy(const Expression& tree, double part);
 
 }  // namespace concord

@@ -170,17 +170,11 @@ class InitialEquation {
 
   /// As the user would write it of one element.
   std::string shown(const std::string& side) const {
-    std::string result;
-    std::size_t at = 0;
-    for (const NameUse& use : names_used(side)) {
+    return with_names(side, [&](const NameUse& use) -> std::optional<std::string> {
       const auto what = quantity(use.name);
-      result += side.substr(at, use.position - at);
-      result += !what                      ? side.substr(use.position, use.length)
-                : what->kind == Kind::rate ? "der(" + what->name + ")"
-                                           : what->name;
-      at = use.position + use.length;
-    }
-    return result + side.substr(at);
+      if (!what) return std::nullopt;
+      return what->kind == Kind::rate ? "der(" + what->name + ")" : what->name;
+    });
   }
 
   void add(const std::string& left, const std::string& right, StartProblem& problem) {
@@ -193,6 +187,10 @@ class InitialEquation {
     known.functions = entry_.functions;
     known.variables["t"] = 0;
     for (const NameUse& use : names_used(missed)) {
+      if (use.called && use.name == "homotopy")
+        fail(
+            "has a homotopy(), which stands in equations of subsystems; let an output have it, and "
+            "name that");
       const auto what = quantity(use.name);
       if (!what || known.variables.contains(use.name)) continue;
       equation.quantities.push_back(*what);
@@ -328,9 +326,11 @@ void connect_initial(Model& model) {
   if (model.initial.empty()) return;
   const StartNames names(model);
   auto problem = std::make_shared<StartProblem>();
-  for (const InitialEntry& entry : model.initial) {
-    InitialEquation equation(entry, names);
+  for (std::size_t i = 0; i < model.initial.size(); ++i) {
+    InitialEquation equation(model.initial[i], names);
+    const std::size_t first = problem->equations.size();
     equation.add_to(*problem);
+    for (StartEquation& each : std::span(problem->equations).subspan(first)) each.entry = i;
     if (!equation.note().empty()) model.notes.push_back(equation.note());
   }
   require_square(*problem);

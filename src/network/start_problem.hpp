@@ -26,6 +26,7 @@ struct StartQuantity {
 struct StartEquation {
   std::string text;  ///< of one element: "der(rod.T[1]) = 0"
   Location location;
+  std::size_t entry = 0;  ///< of Model::initial, by position
   std::vector<StartQuantity> quantities;
   /// `slopes`: exact derivatives by the values, one for each quantity.
   std::function<double(double t, std::span<const double> values, std::span<double> slopes)> missed;

@@ -323,6 +323,10 @@ Vector solution(InitialSystem& initial) {
                             initial.system().unknown(search.receding) +
                             "' goes on and on; give what is free start values on another side, or "
                             "free something else");
+    case PointOutcome::homotopy_ends:
+      throw SimulationError(initial.location() +
+                            ": no start was found that satisfies the initial equations: " +
+                            homotopy_ends(search.part));
   }
   const Eigen::MatrixXd jacobian = initial.system().jacobian(search.z);
   if (const auto which = dependent(jacobian))

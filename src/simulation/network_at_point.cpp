@@ -41,6 +41,12 @@ void NetworkAtPoint::stand_on(RankNetwork& subsystems, std::span<const Sample> i
     inputs_[input] = {value, 0.0};
   }
   equations_->take_inputs(inputs_);
+  go_along_homotopy(part_);
+}
+
+bool NetworkAtPoint::go_along_homotopy(double part) {
+  part_ = part;
+  return equations_->go_along_homotopy(part);
 }
 
 void NetworkAtPoint::set_input(std::size_t input, double value) {

@@ -39,6 +39,9 @@ class NetworkAtPoint {
   void set_input(std::size_t input, double value);
   void set_parameter(std::size_t subsystem, std::size_t parameter, double value);
 
+  /// Equations with homotopy(actual, simplified) go there; false where there are none.
+  bool go_along_homotopy(double part);
+
   /// Valid until the next call. Throws RecoverableFailure where there are no values.
   std::span<const double> rates();
   std::span<const double> outputs();
@@ -63,7 +66,7 @@ class NetworkAtPoint {
 
   RankNetwork* subsystems_;
   std::optional<NetworkEquations> equations_;
-  double time_, duration_;
+  double time_, duration_, part_ = 1.0;
   std::vector<Sample> inputs_;
   std::map<std::size_t, double> set_inputs_;
   std::vector<double> x_, f_, y_, sizes_, nominal_outputs_;

@@ -224,19 +224,39 @@ class PseudoTime {
   double delta_;  ///< of the experiment's duration
 };
 
-/// g(z) = (1 - part) g(start), part growing from 0 to 1: what is missed at the start is taken away
-/// little by little (Newton homotopy; Allgower and Georg 1990, 1.4).
-bool continued(PointSystem& system, Vector& z, int& steps) {
+/// How far `reach` comes, from part 0 towards 1, by steps that grow where it reaches the next part
+/// and shrink where it does not (Allgower and Georg 1990, 1.4).
+template <class Reach>
+double continued(Reach&& reach) {
   constexpr double first = 0.1, smallest = 1e-4;
-  const Vector missed = system.residual(z);
   double part = 0.0;
   for (double step = first; part < 1.0 && step > smallest;) {
     const double next = std::min(1.0, part + step);
-    const bool good = Newton(system, (1.0 - next) * missed).solve(z, steps);
+    const bool good = reach(next);
     part = good ? next : part;
     step *= good ? 2.0 : 0.25;
   }
-  return part == 1.0;
+  return part;
+}
+
+/// g(z) = (1 - part) g(start): what is missed at the start is taken away little by little (Newton
+/// homotopy).
+bool without_what_is_missed(PointSystem& system, Vector& z, int& steps) {
+  const Vector missed = system.residual(z);
+  return continued([&](double part) {
+           return Newton(system, (1.0 - part) * missed).solve(z, steps);
+         }) == 1.0;
+}
+
+/// Whether z becomes `there` by about one step of Newton's. Who wanders further may have come to
+/// another solution than the one that z leads to.
+bool leads_to(PointSystem& system, const Vector& z, const Vector& there) try {
+  constexpr double off = 0.5, rounding = 1e-6;
+  const Vector way =
+      -Eigen::PartialPivLU<Eigen::MatrixXd>(system.jacobian(z)).solve(system.residual(z));
+  return way.allFinite() && largest(there - z - way) <= off * largest(way) + rounding;
+} catch (const RecoverableFailure&) {
+  return false;
 }
 
 /// The unknown by which Newton's steps from z go on and on, though what is missed falls: where
@@ -268,6 +288,14 @@ Eigen::Index unknown_that_recedes(PointSystem& system, Vector z) try {
 }
 
 }  // namespace
+
+std::string homotopy_ends(double part) {
+  return "homotopy(actual, simplified) could be followed from simplified up to " +
+         short_number(part) +
+         " of actual, where it turns back or ends; let simplified be closer to actual, or give "
+         "other "
+         "start values";
+}
 
 double largest(const Vector& g) { return g.size() == 0 ? 0.0 : g.cwiseAbs().maxCoeff(); }
 
@@ -319,13 +347,42 @@ bool PointSearch::attempt(PointSystem& system) {
     if (take(system, pseudo.found(), found)) return by_pseudo_time = true;
   }
   there = z;
-  found = continued(system, there, steps);
+  found = without_what_is_missed(system, there, steps);
   if (take(system, there, found)) return true;
   z = closest_;
   return false;
 }
 
+/// From the point of the part before; relations follow.
+bool PointSearch::reach(PointSystem& system, double next) {
+  system.go_along_homotopy(next);
+  system.settle(z, waiting);
+  Vector there = z;
+  for (int round = 0; round <= most_rounds; ++round) {
+    const Vector before = there;
+    if (!Newton(system, Vector::Zero(system.size())).solve(there, steps) ||
+        !leads_to(system, before, there))
+      return false;
+    if (system.settle(there, waiting)) continue;
+    z = there;
+    return true;
+  }
+  return false;
+}
+
 PointOutcome PointSearch::search(PointSystem& system) {
+  from_simplified = system.go_along_homotopy(0.0);
+  if (!from_simplified) return search_there(system);
+  const PointOutcome begun = search_there(system);
+  if (begun == PointOutcome::found)
+    part = continued([&](double next) { return reach(system, next); });
+  system.go_along_homotopy(1.0);
+  if (begun != PointOutcome::found) return begun;
+  return part == 1.0 ? search_there(system) : PointOutcome::homotopy_ends;
+}
+
+/// As far along homotopy(...) as the system is.
+PointOutcome PointSearch::search_there(PointSystem& system) {
   system.settle(z, waiting);
   for (int round = 0; round <= most_rounds; ++round) {
     const bool found = attempt(system);

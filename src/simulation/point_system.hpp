@@ -65,7 +65,8 @@ class PointSystem {
   /// By states exactly, by what is free by central differences.
   Eigen::MatrixXd jacobian(const Eigen::VectorXd& z);
 
-  /// As NetworkAtPoint's.
+  /// As NetworkAtPoint's, both.
+  bool go_along_homotopy(double part) { return network_.go_along_homotopy(part); }
   bool settle(const Eigen::VectorXd& z, std::vector<Happening>& waiting);
 
   /// The whole network stands at z.

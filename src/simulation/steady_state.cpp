@@ -58,6 +58,9 @@ Vector found_by(PointSearch& search, PointSystem& system) {
           "next; the model may chatter where it should rest");
     case PointOutcome::recedes:
       recedes(system, search);
+    case PointOutcome::homotopy_ends:
+      throw SimulationError("at t = " + short_number(system.time()) +
+                            " s no steady state was found: " + homotopy_ends(search.part));
   }
   return search.z;
 }
@@ -74,6 +77,7 @@ OperatingPoint steady_state(SimulationCore& simulation, const SteadyWishes& wish
   point.waiting = search.waiting;
   point.steps = search.steps;
   point.by_pseudo_time = search.by_pseudo_time;
+  point.from_simplified = search.from_simplified;
   point.time = time;
   system.move_to(z);
   point.states = steady.network().states();

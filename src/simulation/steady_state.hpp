@@ -20,6 +20,7 @@ struct OperatingPoint {
   Eigen::MatrixXd a;               ///< df/dx of the whole network
   int steps = 0;                   ///< Newton's and of pseudo-time
   bool by_pseudo_time = false;
+  bool from_simplified = false;  ///< of homotopy(actual, simplified)
 };
 
 /// As PointSearch finds it from the start values.

@@ -69,10 +69,6 @@ refused("fmu_of_no_file", "export-fmu none.yaml left", "none.yaml: there is no s
 refused("fmu_of_unknown_subsystem", "export-fmu model.yaml leff", "no subsystem 'leff'",
         "did you mean 'left'?")
 refused("fmu_of_constraint", "export-fmu model.yaml force", "constraint", text=CONSTRAINED)
-refused("ssp_with_constraint", "export-ssp model.yaml", "constraint 'force'", "SSP has no",
-        "'concord export-fmu model.yaml' writes the whole model", text=CONSTRAINED)
-refused("ssp_with_events", "export-ssp model.yaml", "events", "SSP has no time events",
-        text=PAIR + "events: [0.5]\n")
 refused("ssd_with_equations", "export-ssp model.yaml -o system.ssd", "'left' has equations",
         "concord export-fmu model.yaml left")
 refused("fmu_of_broken_equations", "export-fmu model.yaml left", "model.yaml:9:", "unknown name",

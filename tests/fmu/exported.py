@@ -153,7 +153,7 @@ class Probe(ExportedTest):
 EXPRESSIONS = """sin(3*a) cos(3*a) tan(a) asin(a/2) acos(a/2) atan(3*a) sinh(a) cosh(a) tanh(a) asinh(a)
 acosh(1+a) atanh(a/2) exp(a) log(a) ln(a) log10(a) log2(a) sqrt(a) cbrt(b*a) abs(b*a) noEvent(b*a) no_event(a)*a
 sign(a-0.61)+2 floor(7*a) ceil(7*a) round(7*a) atan2(a,b) atan2(b,-a) hypot(a,b) pow(a,b) pow(a,3)
-mod(5*a,0.7) mod(5*a,b) mod(-5*a,2) rem(5*a,0.7) rem(-5*a,b) min(a,0.6) min(a,0.6,a*a) max(a) min(b)
+mod(5*a,0.7) mod(5*a,b) mod(-5*a,2) rem(5*a,0.7) rem(-5*a,b) homotopy(a*b,x>a?k:2) min(a,0.6) min(a,0.6,a*a) max(a) min(b)
 max(b,a,0.6,2*a-0.5) if(a>0.5,a,b) a>0.5?a:b a<0.5?1:a<0.9?2:3 (a>0.5)+2*(a<0.7)+4*(a>=b)+8*(a<=b)
 (a==a)+(a!=b)+3*(a>0.3&&a<0.9)+7*(a<0.3||a>0.9) !a+!(a>0.5)+1 !(a>0.5&&b<0)||a>1
 (1<2)<3 (3>2)>1 a||b&&0 1/2 1/3*a 2*a/3/b 7-a-2-b 7-(a-2)-b a-(b+a) a/(b*a) a/(b/a) -a^2 (-a)^2

@@ -147,6 +147,11 @@ class Meaning(ModelTest):
         self.assert_start(at, a__x=2, b__x=3)
         self.assert_start(self.start(CHAIN + lines("{equation: a.gain*b.x = 14, free: a.gain}")), a__y=14)
 
+    def test_what_is_free_may_be_repeated(self):
+        at = self.start(ROOMS.replace("START", "280").split("initial:")[0] + "initial:\n" + lines(
+            '{equation: "der(room[i].T) = 0", free: "room[i].power", repeat: {i: [1, 12]}}'))
+        self.assert_start(at, **{"room[4]__T": 280})
+
     def test_all_else_keeps_its_value(self):
         """The start value that is given is where the search begins: of two solutions the one beside it."""
         for given, found in ((7, 2), (-7, -2)):
@@ -420,8 +425,12 @@ initial:
     def test_ssp_and_export(self):
         model = self.model(CHAIN + lines("der(a.x) = 0"))
         run = execute("export-ssp", model, "-o", self.folder / "model.ssp")
-        self.assertEqual(run.returncode, 2, run.stdout)
-        self.assertIn("initial equation 'der(a.x) = 0': SSP has no equations at the start", run.stderr)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        starts = [dict(zip(run.states.names, run.states.values[0])) for run in (
+            simulate(model), simulate(self.folder / "model.ssp"))]
+        self.assertEqual(starts[0].keys(), starts[1].keys())
+        for name, value in starts[0].items():
+            self.assertAlmostEqual(starts[1][name], value, delta=1e-12 * max(1, abs(value)))
         run = execute("export-fmu", model, "a", "-o", self.folder / "a.fmu")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("the model's initial equations are no part of the FMU", run.stderr)

@@ -2,12 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "signal/end_curvature.hpp"
 #include "signal/sample_parts.hpp"
 
 namespace concord {
 namespace {
+
+/// Of each row, in these units of columns.
+Eigen::VectorXd row_sizes(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& units) {
+  Eigen::VectorXd result(matrix.rows());
+  for (Eigen::Index o = 0; o < matrix.rows(); ++o) result[o] = matrix.row(o).cwiseAbs().dot(units);
+  return result;
+}
+
+Eigen::VectorXd row_sizes(const Entries& matrix, const Eigen::VectorXd& units) {
+  return matrix.cwiseAbs() * units;
+}
 
 /// Macro-steps that differ by less than this fraction are of one size.
 constexpr double same_step = 1e-12;
@@ -126,33 +139,33 @@ void EndGains::compute(const LocalLinearization& subsystem, double h, bool slope
   if (known_.use_count() > 1) {
     known_ = std::make_shared<Known>(kind_, parts_, known_->stiff.size(), connected_.size());
   }
-  const Eigen::MatrixXd& a = subsystem.a();
-  const Eigen::MatrixXd& c = subsystem.c();
   Eigen::MatrixXd b(subsystem.b().rows(), static_cast<Eigen::Index>(connected_.size()));
   Eigen::MatrixXd d(subsystem.d().rows(), b.cols());
   for (Eigen::Index i = 0; i < b.cols(); ++i) {
     const auto input = static_cast<Eigen::Index>(connected_[static_cast<std::size_t>(i)]);
-    b.col(i) = subsystem.b().col(input);
-    d.col(i) = subsystem.d().col(input);
+    b.col(i) = subsystem.b().column(input);
+    d.col(i) = subsystem.d().column(input);
   }
-  known_->response.prepare(a, b, h, leaving());
+  subsystem.a().with([&](const auto& a) { known_->response.prepare(a, b, h, leaving()); });
   const auto weights = part_weights(h);
   for (int of = 0; of < parts_; ++of) {
     const auto part = static_cast<std::size_t>(of);
     known_->x[part] = weights[part] * states_for(shapes(false)[part], shapes(true)[part]);
     Eigen::MatrixXd derivative = known_->x[part];
     for (int to = 0; to < parts_; ++to) {
-      Eigen::MatrixXd row = c * derivative;
+      Eigen::MatrixXd row =
+          subsystem.c().with([&](const auto& c) { return Eigen::MatrixXd(c * derivative); });
       if (to == of) {
         row += d;
       }
-      for (Eigen::Index o = 0; o < c.rows(); ++o) {
+      for (Eigen::Index o = 0; o < row.rows(); ++o) {
         for (Eigen::Index i = 0; i < b.cols(); ++i) {
           known_->gain(parts_ * o + to, parts_ * i + of) = row(o, i);
         }
       }
       if (to + 1 < parts_) {
-        derivative = a * derivative;
+        derivative =
+            subsystem.a().with([&](const auto& a) { return Eigen::MatrixXd(a * derivative); });
         if (to == of) {
           derivative += b;
         }
@@ -190,11 +203,14 @@ void EndGains::compute_once(const LocalLinearization& subsystem, double h, bool 
 /// Those that answer to h^2 A^2 x much more than to x, in units in which no state is large.
 void EndGains::find_stiff_outputs(const LocalLinearization& subsystem) {
   const Eigen::VectorXd& units = known_->response.units();
-  const Eigen::MatrixXd bent = h_ * h_ * (subsystem.c() * subsystem.a()) * subsystem.a();
+  const auto [straight, bent] = subsystem.a().with([&](const auto& a) {
+    using Matrix = std::decay_t<decltype(a)>;
+    const Matrix& c = subsystem.c().as<Matrix>();
+    const Matrix bent_rows = h_ * h_ * (c * a) * a;
+    return std::pair(row_sizes(c, units), row_sizes(bent_rows, units));
+  });
   for (Eigen::Index o = 0; o < bent.rows(); ++o) {
-    const double straight = subsystem.c().row(o).cwiseAbs().dot(units);
-    const bool stiff = slopes_known_ && straight > 0.0 &&
-                       bent.row(o).cwiseAbs().dot(units) > stiff_from * straight;
+    const bool stiff = slopes_known_ && straight[o] > 0.0 && bent[o] > stiff_from * straight[o];
     known_->stiff[static_cast<std::size_t>(o)] = stiff ? 1 : 0;
     if (stiff) {
       known_->gain.row(parts_ * o + 2) =

@@ -12,7 +12,7 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
     : subsystem_(subsystem),
       follows_curves_(subsystem.description().capabilities.state_outputs &&
                       settings.response != Response::linear_implicit),
-      local_(subsystem),
+      local_(subsystem, settings.response == Response::expm),
       ends_(std::move(connected), std::move(afresh), subsystem.description().outputs.size(),
             settings.response, parts),
       defects_(settings.defect, subsystem.description().outputs.size(),
@@ -53,19 +53,23 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
   ends_.free_states(local_.f(), ramp_, xi_);
   Eigen::VectorXd& f_end = reached_.f;
   f_end = local_.f() + ramp_;
-  add_product(local_.a(), xi_, f_end);
-  for (std::size_t o = 0; o < free_.size(); ++o) {
-    const auto row = static_cast<Eigen::Index>(o);
-    free_[o].value = outputs[o].value + local_.c().row(row).dot(xi_) + ends_.step() * g_t[row];
-    free_[o].derivative = local_.c().row(row).dot(f_end) + g_t[row];
-  }
+  local_.a().with([&](const auto& a) { add_product(a, xi_, f_end); });
+  local_.c().with([&](const auto& c) {
+    for (std::size_t o = 0; o < free_.size(); ++o) {
+      const auto row = static_cast<Eigen::Index>(o);
+      free_[o].value = outputs[o].value + c.row(row).dot(xi_) + ends_.step() * g_t[row];
+      free_[o].derivative = c.row(row).dot(f_end) + g_t[row];
+    }
+  });
   if (ends_.parts() > 2) {
     Eigen::VectorXd& bend = reached_.bend;
     bend = f_t;
-    add_product(local_.a(), f_end, bend);
-    for (std::size_t o = 0; o < free_.size(); ++o) {
-      free_[o].curvature = local_.c().row(static_cast<Eigen::Index>(o)).dot(bend);
-    }
+    local_.a().with([&](const auto& a) { add_product(a, f_end, bend); });
+    local_.c().with([&](const auto& c) {
+      for (std::size_t o = 0; o < free_.size(); ++o) {
+        free_[o].curvature = c.row(static_cast<Eigen::Index>(o)).dot(bend);
+      }
+    });
   }
 }
 
@@ -142,7 +146,7 @@ bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
   x = xi_;
   ends_.add_to_states(end, x);
   reached_.rho = -local_.f() - ramp_;
-  reached_.rho.noalias() -= local_.a() * x;
+  local_.a().with([&](const auto& a) { reached_.rho.noalias() -= a * x; });
   x += local_.x();
   const StatePoint point{step_.end,
                          ends_.step(),
@@ -177,7 +181,8 @@ bool Estimator::bend(const StatePoint& point) {
   }
   rho += f;
   for (Eigen::Index i = 0; i < local_.u().size(); ++i) {
-    rho -= local_.b().col(i) * (point.inputs[static_cast<std::size_t>(i)].value - local_.u()[i]);
+    const double change = point.inputs[static_cast<std::size_t>(i)].value - local_.u()[i];
+    if (change != 0.0) rho -= local_.b().column(i) * change;
   }
   ends_.bend(rho, bent);
   x += bent;

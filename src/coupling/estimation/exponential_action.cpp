@@ -39,6 +39,15 @@ void ExponentialAction::prepare(const Eigen::MatrixXd& a, double h) {
   factorise();
 }
 
+void ExponentialAction::prepare(const Eigen::SparseMatrix<double>& a, double h) {
+  n_ = a.rows();
+  h_ = h;
+  sparse_ = true;
+  sparse_a_ = a;
+  parts_ = std::max(1, parts_ / 2);
+  factorise();
+}
+
 /// I - gamma h A, with a smaller gamma where that is singular.
 void ExponentialAction::factorise() {
   while (!factorise_once() && parts_ < most_parts) {

@@ -19,6 +19,7 @@ class ExponentialAction {
  public:
   /// A is n x n; h > 0 in s.
   void prepare(const Eigen::MatrixXd& a, double h);
+  void prepare(const Eigen::SparseMatrix<double>& a, double h);
 
   /// x(h) for w = sum_p forcing.col(p) (tau/h)^p; at most six columns. Not a number where A isn't
   /// finite or the solution oscillates thousands of times.

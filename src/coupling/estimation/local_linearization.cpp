@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <string_view>
+#include <utility>
 
-#include "coupling/problem/row_major.hpp"
 #include "subsystem/scratch_linearization.hpp"
 
 namespace concord {
@@ -29,16 +29,16 @@ void copy_values(std::span<const Sample> samples, Eigen::VectorXd& values) {
 
 /// Whether a row of derivatives is the same at the variables' values `at`: entry by entry, so that
 /// large ones hide none.
-bool same_row(std::span<const double> now, std::span<const double> before,
-              const Eigen::VectorXd& at) {
+template <class ValueAt>
+bool same_row(std::span<const double> now, std::span<const double> before, const ValueAt& at) {
   double effects = 0.0;
   for (std::size_t j = 0; j < now.size(); ++j) {
-    effects += std::abs(now[j] * at[static_cast<Eigen::Index>(j)]);
+    effects += std::abs(now[j] * at(j));
   }
   for (std::size_t j = 0; j < now.size(); ++j) {
     const double change = std::abs(now[j] - before[j]);
     const double entry = std::max(std::abs(now[j]), std::abs(before[j]));
-    const double effect = change * std::abs(at[static_cast<Eigen::Index>(j)]);
+    const double effect = change * std::abs(at(j));
     if (!(change <= same_entry * entry || (effect > 0.0 && effect <= same_effect * effects))) {
       return false;
     }
@@ -49,28 +49,48 @@ bool same_row(std::span<const double> now, std::span<const double> before,
 bool same(const std::vector<double>& now, const std::vector<double>& before,
           const Eigen::VectorXd& at) {
   const auto width = static_cast<std::size_t>(at.size());
+  const auto value_at = [&](std::size_t j) { return at[static_cast<Eigen::Index>(j)]; };
   for (std::size_t first = 0; first < now.size(); first += width) {
     if (!same_row(std::span(now).subspan(first, width), std::span(before).subspan(first, width),
-                  at)) {
+                  value_at)) {
       return false;
     }
   }
   return true;
 }
 
+/// The same of entries.
+bool same(const std::vector<double>& now, const std::vector<double>& before,
+          const RowPattern& pattern, const Eigen::VectorXd& at) {
+  for (std::size_t row = 0; row < pattern.rows(); ++row) {
+    const auto first = static_cast<std::size_t>(pattern.begins[row]);
+    const std::size_t count = static_cast<std::size_t>(pattern.begins[row + 1]) - first;
+    const auto value_at = [&](std::size_t j) { return at[pattern.columns[first + j]]; };
+    if (!same_row(std::span(now).subspan(first, count), std::span(before).subspan(first, count),
+                  value_at)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// From how many states on, and up to which share of f_x, entries are kept. Of fewer states whole
+/// matrices cost little, and give the bits that they always gave.
+bool is_sparse(const LinearPattern& pattern) {
+  constexpr std::size_t fewest_states = 256, least_sparsity = 10;
+  const std::size_t n = pattern.f_x.rows();
+  return n >= fewest_states && least_sparsity * pattern.f_x.columns.size() <= n * n;
+}
+
 }  // namespace
 
-LocalLinearization::LocalLinearization(Subsystem& subsystem)
+LocalLinearization::LocalLinearization(Subsystem& subsystem, bool sparse)
     : subsystem_(subsystem),
+      sparse_(sparse ? dynamic_cast<LinearizesSparsely*>(&subsystem) : nullptr),
       knows_derivatives_(subsystem.description().capabilities.state_derivatives) {
   const auto& description = subsystem.description();
   const auto n = static_cast<Eigen::Index>(description.states.size());
   const auto m = static_cast<Eigen::Index>(description.inputs.size());
-  const auto p = static_cast<Eigen::Index>(description.outputs.size());
-  a_.resize(n, n);
-  b_.resize(n, m);
-  c_.resize(p, n);
-  d_.resize(p, m);
   x_.setZero(n);
   f_.setZero(n);
   u_.setZero(m);
@@ -95,14 +115,14 @@ bool LocalLinearization::renew(std::span<const Sample> inputs, Outcome& outcome)
 }
 
 bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outcome) {
+  take_pattern();
   ScratchLinearization scratch;
   Linearization& now = known_ ? scratch.all() : at_point_;
-  if (subsystem_.linearize(inputs, now) != Outcome::ok) {
+  if (ask(inputs, now) != Outcome::ok) {
     outcome = Outcome::failed;
     return false;
   }
-  if (known_ && same(now.f_x, at_point_.f_x, x_) && same(now.f_u, at_point_.f_u, u_) &&
-      same(now.g_x, at_point_.g_x, x_) && same(now.g_u, at_point_.g_u, u_)) {
+  if (known_ && same_as_known(now)) {
     std::swap(at_point_.f_t, now.f_t);
     std::swap(at_point_.g_t, now.g_t);
     return false;
@@ -115,37 +135,73 @@ bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outc
   return true;
 }
 
+/// Another one begins anew.
+void LocalLinearization::take_pattern() {
+  if (sparse_ == nullptr) return;
+  auto now = sparse_->linear_pattern();
+  if (now && !is_sparse(*now)) now = nullptr;
+  if (now == pattern_) return;
+  known_ = known_ && now && pattern_ && *now == *pattern_;
+  pattern_ = std::move(now);
+}
+
+Outcome LocalLinearization::ask(std::span<const Sample> inputs, Linearization& result) {
+  return pattern_ ? sparse_->linearize_entries(inputs, *pattern_, result)
+                  : subsystem_.linearize(inputs, result);
+}
+
+bool LocalLinearization::same_as_known(const Linearization& now) const {
+  const Linearization& before = at_point_;
+  if (!pattern_)
+    return same(now.f_x, before.f_x, x_) && same(now.f_u, before.f_u, u_) &&
+           same(now.g_x, before.g_x, x_) && same(now.g_u, before.g_u, u_);
+  return same(now.f_x, before.f_x, pattern_->f_x, x_) &&
+         same(now.f_u, before.f_u, pattern_->f_u, u_) &&
+         same(now.g_x, before.g_x, pattern_->g_x, x_) &&
+         same(now.g_u, before.g_u, pattern_->g_u, u_);
+}
+
 void LocalLinearization::copy_matrices() {
-  a_ = row_major(at_point_.f_x, a_.rows(), a_.cols());
-  b_ = row_major(at_point_.f_u, b_.rows(), b_.cols());
-  c_ = row_major(at_point_.g_x, c_.rows(), c_.cols());
-  d_ = row_major(at_point_.g_u, d_.rows(), d_.cols());
+  const Eigen::Index n = x_.size(), m = u_.size();
+  const auto p = static_cast<Eigen::Index>(subsystem_.description().outputs.size());
+  if (pattern_) {
+    a_.take(at_point_.f_x, pattern_->f_x, n);
+    b_.take(at_point_.f_u, pattern_->f_u, m);
+    c_.take(at_point_.g_x, pattern_->g_x, n);
+    d_.take(at_point_.g_u, pattern_->g_u, m);
+    return;
+  }
+  a_.take(at_point_.f_x, n, n);
+  b_.take(at_point_.f_u, n, m);
+  c_.take(at_point_.g_x, p, n);
+  d_.take(at_point_.g_u, p, m);
 }
 
 bool LocalLinearization::is_as(const LocalLinearization& other) const {
-  const auto same = [](const Eigen::MatrixXd& one, const Eigen::MatrixXd& two) {
-    return one.rows() == two.rows() && one.cols() == two.cols() && one == two;
-  };
-  return same(a_, other.a_) && same(b_, other.b_) && same(c_, other.c_) && same(d_, other.d_) &&
+  return a_ == other.a_ && b_ == other.b_ && c_ == other.c_ && d_ == other.d_ &&
          at_point_.g_late == other.at_point_.g_late && at_point_.late == other.at_point_.late;
 }
 
 std::size_t LocalLinearization::hash() const {
   std::size_t result = 0;
-  for (const Eigen::MatrixXd* matrix : {&a_, &b_, &c_, &d_}) {
-    const auto size = static_cast<std::size_t>(matrix->size()) * sizeof(double);
-    const std::string_view bytes(reinterpret_cast<const char*>(matrix->data()), size);
+  for (const StateSpaceMatrix* part : {&a_, &b_, &c_, &d_}) {
+    const std::span<const double> values = part->values();
+    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
     result = 31 * result + std::hash<std::string_view>()(bytes);
   }
   return result;
 }
 
 void LocalLinearization::io(Archive& archive) {
+  take_pattern();
   Linearization& at = at_point_;
   const bool changed = archive.changes([&] {
     CONCORD_MEMBERS(archive, known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f, at.g,
                     at.f_t, at.g_t, at.parameters, at.g_late, at.late);
   });
+  const auto n = static_cast<std::size_t>(x_.size());
+  const std::size_t expected = pattern_ ? pattern_->f_x.columns.size() : n * n;
+  known_ = known_ && at.f_x.size() == expected;  // whole or entries, as it is kept now
   if (changed && known_) {
     copy_matrices();
   }
@@ -154,8 +210,8 @@ void LocalLinearization::io(Archive& archive) {
 /// f at t_N; without it what the linearisation alone says.
 void LocalLinearization::find_derivatives(std::span<const Sample> inputs, Outcome& outcome) {
   if (!knows_derivatives_) {
-    f_.noalias() = a_ * x_;
-    f_.noalias() += b_ * u_;
+    a_.with([&](const auto& a) { f_.noalias() = a * x_; });
+    b_.with([&](const auto& b) { f_.noalias() += b * u_; });
   } else if (f_.size() > 0 &&
              subsystem_.state_derivatives(
                  inputs, {f_.data(), static_cast<std::size_t>(f_.size())}) != Outcome::ok) {
@@ -174,23 +230,26 @@ void LocalLinearization::output_terms(std::span<const Sample> inputs, bool curva
     u[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].value);
     slope[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].derivative);
   }
-  const Eigen::VectorXd f = a_.cwiseAbs() * x + b_.cwiseAbs() * u;
-  const Eigen::VectorXd values = c_.cwiseAbs() * x + d_.cwiseAbs() * u;
-  const Eigen::VectorXd slopes = c_.cwiseAbs() * f + d_.cwiseAbs() * slope;
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    outputs[o] = {values[static_cast<Eigen::Index>(o)], slopes[static_cast<Eigen::Index>(o)]};
-  }
-  if (curvatures) {
+  a_.with([&](const auto& a) {
+    using Matrix = std::decay_t<decltype(a)>;
+    const Matrix &b = b_.as<Matrix>(), &c = c_.as<Matrix>(), &d = d_.as<Matrix>();
+    const Eigen::VectorXd f = a.cwiseAbs() * x + b.cwiseAbs() * u;
+    const Eigen::VectorXd values = c.cwiseAbs() * x + d.cwiseAbs() * u;
+    const Eigen::VectorXd slopes = c.cwiseAbs() * f + d.cwiseAbs() * slope;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      outputs[o] = {values[static_cast<Eigen::Index>(o)], slopes[static_cast<Eigen::Index>(o)]};
+    }
+    if (!curvatures) return;
     Eigen::VectorXd curvature(u_.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       curvature[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].curvature);
     }
-    const Eigen::VectorXd bend =
-        c_.cwiseAbs() * (a_.cwiseAbs() * f + b_.cwiseAbs() * slope) + d_.cwiseAbs() * curvature;
+    const Eigen::VectorXd moved = a.cwiseAbs() * f + b.cwiseAbs() * slope;
+    const Eigen::VectorXd bend = c.cwiseAbs() * moved + d.cwiseAbs() * curvature;
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       outputs[o].curvature = bend[static_cast<Eigen::Index>(o)];
     }
-  }
+  });
 }
 
 }  // namespace concord

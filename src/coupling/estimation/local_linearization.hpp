@@ -1,8 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <span>
 
+#include "coupling/estimation/state_space_matrix.hpp"
+#include "subsystem/sparse_linearization.hpp"
 #include "subsystem/subsystem.hpp"
 
 namespace concord {
@@ -14,7 +17,9 @@ namespace concord {
 /// and counts as the same where no derivative has changed by more than rounding.
 class LocalLinearization {
  public:
-  explicit LocalLinearization(Subsystem& subsystem);
+  /// `sparse`: of many states of which each moves few, only entries are kept where the subsystem
+  /// knows them.
+  LocalLinearization(Subsystem& subsystem, bool sparse);
 
   /// Where the subsystem stands, with these inputs (all of the subsystem's). True: A, B, C or D has
   /// changed. `outcome` becomes `failed` where the subsystem has none there.
@@ -39,10 +44,10 @@ class LocalLinearization {
 
   void io(Archive& archive);
 
-  const Eigen::MatrixXd& a() const { return a_; }
-  const Eigen::MatrixXd& b() const { return b_; }  ///< columns as in description().inputs
-  const Eigen::MatrixXd& c() const { return c_; }
-  const Eigen::MatrixXd& d() const { return d_; }
+  const StateSpaceMatrix& a() const { return a_; }
+  const StateSpaceMatrix& b() const { return b_; }  ///< columns as in description().inputs
+  const StateSpaceMatrix& c() const { return c_; }
+  const StateSpaceMatrix& d() const { return d_; }
   const Eigen::VectorXd& x() const { return x_; }  ///< x_N
   const Eigen::VectorXd& u() const { return u_; }  ///< u_N
   const Eigen::VectorXd& f() const { return f_; }
@@ -54,15 +59,20 @@ class LocalLinearization {
 
  private:
   void copy_matrices();
+  void take_pattern();
+  Outcome ask(std::span<const Sample> inputs, Linearization& result);
+  bool same_as_known(const Linearization& now) const;
   bool linearize(std::span<const Sample> inputs, Outcome& outcome);
   void find_derivatives(std::span<const Sample> inputs, Outcome& outcome);
 
   Subsystem& subsystem_;
+  LinearizesSparsely* sparse_ = nullptr;          ///< null: matrices are whole
+  std::shared_ptr<const LinearPattern> pattern_;  ///< of entries; null: matrices are whole
   bool knows_derivatives_;
   Linearization at_point_;
   bool known_ = false;
   bool holds_everywhere_ = false;
-  Eigen::MatrixXd a_, b_, c_, d_;
+  StateSpaceMatrix a_, b_, c_, d_;
   Eigen::VectorXd x_, u_, f_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/SparseCore>
 
 namespace concord {
 
@@ -16,6 +17,11 @@ inline void add_product(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& ve
   } else {
     result.noalias() += matrix * vector;
   }
+}
+
+inline void add_product(const Eigen::SparseMatrix<double, Eigen::RowMajor>& matrix,
+                        const Eigen::VectorXd& vector, Eigen::VectorXd& result) {
+  result.noalias() += matrix * vector;
 }
 
 /// result = a b, in the same way.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "coupling/estimation/small_product.hpp"
 
@@ -41,24 +42,101 @@ std::vector<bool> driven_states(const Eigen::MatrixXd& magnitudes) {
   return driven;
 }
 
+/// h |A, B| without A's diagonal, of entries; rows of states, columns of states and inputs.
+class Magnitudes {
+ public:
+  Magnitudes(const Entries& a, const Eigen::MatrixXd& b, double h)
+      : states_(a.rows()),
+        in_row_(static_cast<std::size_t>(a.rows())),
+        in_column_(static_cast<std::size_t>(a.rows() + b.cols())) {
+    for (Eigen::Index row = 0; row < a.rows(); ++row)
+      for (Entries::InnerIterator entry(a, row); entry; ++entry)
+        if (entry.col() != row) add(row, entry.col(), h * std::abs(entry.value()));
+    for (Eigen::Index column = 0; column < b.cols(); ++column)
+      for (Eigen::Index row = 0; row < b.rows(); ++row)
+        if (b(row, column) != 0.0) add(row, states_ + column, h * std::abs(b(row, column)));
+  }
+
+  Eigen::Index states() const { return states_; }
+  double largest_in_row(Eigen::Index row) const { return largest(in_row_[at(row)]); }
+  double largest_in_column(Eigen::Index column) const { return largest(in_column_[at(column)]); }
+  void scale_row(Eigen::Index row, double factor) { scale(in_row_[at(row)], factor); }
+  void scale_column(Eigen::Index column, double factor) { scale(in_column_[at(column)], factor); }
+
+  std::vector<bool> driven_states() const {
+    std::vector<bool> driven(in_row_.size());
+    std::vector<std::size_t> drivers;
+    for (std::size_t input = in_row_.size(); input < in_column_.size(); ++input)
+      drivers.push_back(input);
+    while (!drivers.empty()) {
+      const std::size_t driver = drivers.back();
+      drivers.pop_back();
+      for (const std::size_t entry : in_column_[driver]) {
+        if (driven[rows_[entry]] || !(values_[entry] > 0.0)) continue;
+        driven[rows_[entry]] = true;
+        drivers.push_back(rows_[entry]);
+      }
+    }
+    return driven;
+  }
+
+ private:
+  static std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
+  void add(Eigen::Index row, Eigen::Index column, double value) {
+    in_row_[at(row)].push_back(values_.size());
+    in_column_[at(column)].push_back(values_.size());
+    rows_.push_back(at(row));
+    values_.push_back(value);
+  }
+  double largest(const std::vector<std::size_t>& entries) const {
+    double result = 0.0;
+    for (const std::size_t entry : entries) result = std::max(result, values_[entry]);
+    return result;
+  }
+  void scale(const std::vector<std::size_t>& entries, double factor) {
+    for (const std::size_t entry : entries) values_[entry] *= factor;
+  }
+
+  Eigen::Index states_;
+  std::vector<std::vector<std::size_t>> in_row_, in_column_;
+  std::vector<std::size_t> rows_;
+  std::vector<double> values_;
+};
+
+/// The same of a whole matrix.
+class WholeMagnitudes {
+ public:
+  explicit WholeMagnitudes(Eigen::MatrixXd& values) : values_(values) {}
+
+  Eigen::Index states() const { return values_.rows(); }
+  double largest_in_row(Eigen::Index row) const { return values_.row(row).maxCoeff(); }
+  double largest_in_column(Eigen::Index column) const { return values_.col(column).maxCoeff(); }
+  void scale_row(Eigen::Index row, double factor) { values_.row(row) *= factor; }
+  void scale_column(Eigen::Index column, double factor) { values_.col(column) *= factor; }
+
+ private:
+  Eigen::MatrixXd& values_;
+};
+
 /// One pass over h |A, B| without A's diagonal: inputs get units in which the strongest effect of
 /// each is one. States that nothing drives need no other ones than those in which they move others
 /// by little: of such that move each other, however small h is, none would be small enough. False
 /// where nothing has changed.
-bool balance_once(const std::vector<bool>& driven, Eigen::MatrixXd& magnitudes,
+template <class AnyMagnitudes>
+bool balance_once(const std::vector<bool>& driven, AnyMagnitudes& magnitudes,
                   Eigen::VectorXd& units) {
-  const Eigen::Index n = magnitudes.rows();
+  const Eigen::Index n = magnitudes.states();
   bool changed = false;
   for (Eigen::Index i = 0; i < units.size(); ++i) {
-    const double column = magnitudes.col(i).maxCoeff();
+    const double column = magnitudes.largest_in_column(i);
     const bool is_driven = i < n && driven[static_cast<std::size_t>(i)];
     const double factor =
-        i < n ? power_between(is_driven ? magnitudes.row(i).maxCoeff() : 1.0, std::max(column, 1.0))
+        i < n ? power_between(is_driven ? magnitudes.largest_in_row(i) : 1.0, std::max(column, 1.0))
               : power_between(1.0, column);
     if (factor == 1.0) continue;
     units[i] *= factor;
-    if (i < n) magnitudes.row(i) /= factor;
-    magnitudes.col(i) *= factor;
+    if (i < n) magnitudes.scale_row(i, 1.0 / factor);  // a power of 16
+    magnitudes.scale_column(i, factor);
     changed = true;
   }
   return changed;
@@ -75,6 +153,20 @@ Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd&
   magnitudes.diagonal().setZero();
   const std::vector<bool> driven = driven_states(magnitudes);
   Eigen::VectorXd units = Eigen::VectorXd::Ones(magnitudes.cols());
+  WholeMagnitudes whole(magnitudes);
+  for (int pass = 0; pass < most_passes && balance_once(driven, whole, units); ++pass) continue;
+  return units.head(n);
+}
+
+Eigen::VectorXd balancing_units(const Entries& a, const Eigen::MatrixXd& b, double h) {
+  const Eigen::Index n = a.rows();
+  const std::span values(a.valuePtr(), static_cast<std::size_t>(a.nonZeros()));
+  if (n < 2 || !std::ranges::all_of(values, [](double v) { return std::isfinite(v); }) ||
+      !b.allFinite())
+    return Eigen::VectorXd::Ones(n);
+  Magnitudes magnitudes(a, b, h);
+  Eigen::VectorXd units = Eigen::VectorXd::Ones(n + b.cols());
+  const std::vector<bool> driven = magnitudes.driven_states();
   for (int pass = 0; pass < most_passes && balance_once(driven, magnitudes, units); ++pass)
     continue;
   return units.head(n);
@@ -98,6 +190,17 @@ void StepResponse::prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, d
       from_curvatures_ = units_.cwiseInverse().asDiagonal() * to_inputs(leaving.by_curvature);
     }
   }
+}
+
+void StepResponse::prepare(const Entries& a, const Eigen::MatrixXd& b, double h,
+                           const Leaving& leaving) {
+  large_ = true;
+  leaving_ = leaving;
+  units_ = balancing_units(a, b, h);
+  const auto inverse = units_.cwiseInverse().asDiagonal();
+  b_ = inverse * b;
+  forcing_.resize(a.rows(), degree_ + 1);
+  action_.prepare(Eigen::SparseMatrix<double>(inverse * a * units_.asDiagonal()), h);
 }
 
 Eigen::MatrixXd StepResponse::to_inputs(const Shape& shape) {

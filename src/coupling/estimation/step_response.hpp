@@ -4,6 +4,7 @@
 
 #include "coupling/estimation/exponential_action.hpp"
 #include "coupling/estimation/phi_functions.hpp"
+#include "coupling/estimation/state_space_matrix.hpp"
 
 namespace concord {
 
@@ -12,6 +13,7 @@ namespace concord {
 /// which no column matters (Parlett and Reinsch 1969, in the maximum norm, without the diagonal).
 /// Ones where A or B isn't finite.
 Eigen::VectorXd balancing_units(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h);
+Eigen::VectorXd balancing_units(const Entries& a, const Eigen::MatrixXd& b, double h);
 
 /// Polynomial of s = tau/h: coefficients of 1, s, s^2, ...; of degree 3 those beyond are 0.
 using Shape = std::array<double, 6>;
@@ -36,6 +38,8 @@ class StepResponse {
   /// A is n x n, B n x m.
   void prepare(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h,
                const Leaving& leaving);
+  /// As where A is large, whatever its size; with Response::expm.
+  void prepare(const Entries& a, const Eigen::MatrixXd& b, double h, const Leaving& leaving);
 
   /// D of the macro-step that is prepared.
   const Eigen::VectorXd& units() const { return units_; }

@@ -72,6 +72,15 @@ void NetworkEquations::complete_step(double t, std::span<const double> x) {
   }
 }
 
+bool NetworkEquations::go_along_homotopy(double part) {
+  bool result = false;
+  for (std::size_t k = 0; k < subsystems_.n_own(); ++k) {
+    auto* const equations = dynamic_cast<HomotopyModel*>(subsystems_.own(k).equations());
+    result = (equations != nullptr && equations->go_along_homotopy(part)) || result;
+  }
+  return result;
+}
+
 bool NetworkEquations::jacobians(double t, std::span<const double> x, std::span<const double> u,
                                  const Jacobians& result) {
   eliminate_inputs(t, x, u);

@@ -9,13 +9,14 @@
 #include "coupling/implicit/whole_events.hpp"
 #include "coupling/points/consistent_inputs.hpp"
 #include "subsystem/event_model.hpp"
+#include "subsystem/homotopy_model.hpp"
 
 namespace concord {
 
 /// x' = f(t, x, P y, u), y = g(t, x, P y, u) of the whole network, whose subsystems have been
 /// started: states and outputs of all subsystems one after the other. Unknowns of direct
 /// constraints (index 1) are eliminated with the inputs.
-class NetworkEquations : public EventModel {
+class NetworkEquations : public EventModel, public HomotopyModel {
  public:
   /// `given`: which inputs of the network, that nothing within feeds, are those of this model.
   explicit NetworkEquations(RankNetwork& subsystems, std::vector<std::size_t> given = {});
@@ -28,6 +29,9 @@ class NetworkEquations : public EventModel {
 
   /// The network has come to this point for good. Throws SimulationError where that makes an event.
   void complete_step(double t, std::span<const double> x);
+
+  /// All subsystems.
+  bool go_along_homotopy(double part) override;
 
   /// False where a subsystem has no Jacobians.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,

@@ -11,17 +11,20 @@
 
 #include "concord/errors.hpp"
 #include "files/archive.hpp"
+#include "files/ssp_annotation.hpp"
 #include "files/uri.hpp"
 #include "files/xml_document.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/ssp/ssp_delays.hpp"
+#include "modelfile/ssp/ssp_experiment.hpp"
+#include "modelfile/ssp/ssp_network.hpp"
 #include "modelfile/ssp/ssp_parameters.hpp"
+#include "modelfile/ssp/ssp_paths.hpp"
 #include "modelfile/ssp/ssp_units.hpp"
 #include "modelfile/ssp/ssp_variables.hpp"
 #include "modelfile/ssp/ssp_xml.hpp"
 #include "subsystem/delay/delay_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
-#include "support/options.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
 
@@ -58,17 +61,6 @@ struct Component {
   FmuRequest request;
   bool is_delay = false;  ///< which Concord has written
 };
-
-std::string joined_path(const std::string& parent, const std::string& name) {
-  return parent.empty() ? name : parent + "/" + name;
-}
-
-/// The system that holds the one at `path`; nothing around the root.
-std::optional<std::string> around(const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash);
-}
 
 /// One reading of an SSP. Each member is a table of what was found, which the connections at the
 /// end need all together.
@@ -124,7 +116,7 @@ class SspReader {
   std::string unit_at(const Connector& connector, const Model& model);
   void convert(const std::vector<Link>& links, const Model& model, ConnectionEntry& entry);
   void connect(Model& model);
-  void read_experiment(Model& model) const;
+  std::string name_in(const std::string& path, const std::string& name) const;
 
   fs::path folder_;
   std::string source_;
@@ -141,6 +133,7 @@ class SspReader {
   std::map<std::string, std::string> dictionaries_, references_;
   std::map<Connector, Edge> fed_by_;
   std::multimap<Connector, Connector> feeds_;
+  std::vector<std::pair<std::string, Node>> networks_;  ///< annotations, by path of the system
   std::vector<std::string> notes_;
   std::vector<fs::path> read_files_;                           ///< but FMUs
   std::vector<std::pair<fs::path, fs::path>> unpacked_files_;  ///< folders, and of which archives
@@ -197,6 +190,9 @@ void SspReader::read_system(const Node& system, const std::string& path) {
   read_connectors(system, path);
   read_connections(system, path);
   bind(system, path, {});
+  for (const Node annotation : children_named(child_named(system, "Annotations"), "Annotation"))
+    if (text(annotation, "type") == network_annotation)
+      networks_.emplace_back(path, child_named(annotation, "Network"));
 }
 
 void SspReader::read_element(const Node& element, const std::string& path,
@@ -537,20 +533,15 @@ void SspReader::connect(Model& model) {
   }
 }
 
-void SspReader::read_experiment(Model& model) const {
-  const Node experiment = child_named(documents_.front()->document_element(), "DefaultExperiment");
-  const auto time = [&](const char* attribute) -> std::optional<double> {
-    if (!experiment.attribute(attribute)) return std::nullopt;
-    const auto value = parse_number(text(experiment, attribute));
-    if (!value) fail(std::string("the attribute ") + attribute + " must be a number");
-    return value;
-  };
-  const auto stop = time("stopTime");
-  if (!stop && !options::has("cosim_stop"))
-    fail("there is no default experiment with a stop time; give -cosim_stop <seconds>");
-  model.start = time("startTime").value_or(0.0);
-  model.stop = stop.value_or(model.start + 1.0);
-  model.start_location = model.stop_location = source_;
+/// "element.variable" by the subsystem's name.
+std::string SspReader::name_in(const std::string& path, const std::string& name) const {
+  for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
+       dot = name.rfind('.', dot - 1)) {
+    const auto component = by_path_.find(joined_path(path, name.substr(0, dot)));
+    if (component != by_path_.end())
+      return components_[component->second].request.subsystem + name.substr(dot);
+  }
+  return name;
 }
 
 Model SspReader::read(const ModelChanges& changes) {
@@ -561,7 +552,7 @@ Model SspReader::read(const ModelChanges& changes) {
   Model model;
   model.name = text(root, "name");
   model.source = source_;
-  read_experiment(model);
+  read_experiment(root, model);
   std::vector<std::string> names;
   for (const Component& component : components_) names.push_back(component.request.subsystem);
   ChangesByOwner by_owner(changes);
@@ -573,6 +564,10 @@ Model SspReader::read(const ModelChanges& changes) {
   list_files(model);
   by_owner.refuse_others(names);
   connect(model);
+  for (const auto& [path, network] : networks_)
+    read_network_annotation(
+        network, [&, &system = path](const std::string& name) { return name_in(system, name); },
+        source_ + ": annotation concord.network", model);
   for (const Component& component : components_)
     if (component.is_delay) put_delay_into_connections(component.request.subsystem, model);
   model.notes.insert(model.notes.end(), notes_.begin(), notes_.end());

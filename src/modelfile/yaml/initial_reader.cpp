@@ -13,16 +13,17 @@ namespace {
 
 using Fields = std::vector<Field>;
 
+void require_path(const NodeReader& node, const std::string& name) {
+  if (!is_variable_path(name))
+    node.fail("must name states, parameters or inputs as 'subsystem.variable', not " +
+              in_quotes(name));
+}
+
 std::vector<std::string> read_free(const NodeReader& node) {
   std::vector<NodeReader> names = {node};
   if (node.is_list()) names = node.items(node.what());
   std::vector<std::string> result;
-  for (const NodeReader& name : names) {
-    result.push_back(name.text());
-    if (!is_variable_path(result.back()))
-      name.fail("must name states, parameters or inputs as 'subsystem.variable', not " +
-                in_quotes(result.back()));
-  }
+  for (const NodeReader& name : names) result.push_back(name.text());
   return result;
 }
 
@@ -45,7 +46,12 @@ void read_initial(const std::vector<NodeReader>& items, const Constants& constan
     entry.equation = field_of(fields, "equation").text();
     if (const auto free = find_field(fields, "free")) entry.free = read_free(*free);
     const auto repeat = find_field(fields, "repeat");
+    const auto check_free = [&] {
+      if (!entry.free) return;
+      for (const std::string& name : *entry.free) require_path(field_of(fields, "free"), name);
+    };
     if (!repeat) {
+      check_free();
       model.initial.push_back(std::move(entry));
       continue;
     }
@@ -59,6 +65,7 @@ void read_initial(const std::vector<NodeReader>& items, const Constants& constan
     for (const Repetition& round : rounds) {
       entry.equation = equation.in(round);
       for (std::size_t i = 0; i < free.size(); ++i) (*entry.free)[i] = free[i].in(round);
+      check_free();
       entry.constants[round.index] = static_cast<double>(round.value);
       model.initial.push_back(entry);
     }

@@ -218,6 +218,7 @@ class DimensionCheck {
       case mod:
       case rem:
       case Operation::hypot:
+      case homotopy:
         return common(node, arguments);
       case select:
         return common(node, arguments, 1);

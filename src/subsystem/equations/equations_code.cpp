@@ -184,26 +184,27 @@ void begin_with(const SharedList<Number>& numbers, SharedList<Variable>& variabl
 
 }  // namespace
 
-std::shared_ptr<EquationsCode> EquationsCode::of(const EquationsDescription& description) {
+std::shared_ptr<EquationsCode> EquationsCode::of(const EquationsDescription& description,
+                                                 double part) {
   static std::unordered_multimap<std::size_t, std::weak_ptr<EquationsCode>> all;
   static std::size_t most = 16;
   if (!std::ranges::all_of(description.parameters, [](const Number& p) { return !!p.value; }))
-    return std::make_shared<EquationsCode>(description);  // which refuses it
+    return std::make_shared<EquationsCode>(description, part);  // which refuses it
   const std::size_t hash = hash_of(description);
   const auto [begin, end] = all.equal_range(hash);
   for (auto other = begin; other != end; ++other)
-    if (auto known = other->second.lock(); known && known->is_of(description)) return known;
+    if (auto known = other->second.lock(); known && known->is_of(description, part)) return known;
   if (all.size() >= most) {
     std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
     most = 2 * all.size() + 16;
   }
-  auto result = std::make_shared<EquationsCode>(description);
+  auto result = std::make_shared<EquationsCode>(description, part);
   all.emplace(hash, result);
   return result;
 }
 
-bool EquationsCode::is_of(const EquationsDescription& other) const {
-  return same_numbers(description_.parameters, other.parameters) &&
+bool EquationsCode::is_of(const EquationsDescription& other, double part) const {
+  return part_ == part && same_numbers(description_.parameters, other.parameters) &&
          same_names(description_.inputs, other.inputs) &&
          same_names(description_.states, other.states) &&
          same_names(description_.discrete, other.discrete) &&
@@ -216,12 +217,14 @@ bool EquationsCode::is_of(const EquationsDescription& other) const {
          same_whens(description_.whens, other.whens) && description_.functions == other.functions;
 }
 
-EquationsCode::EquationsCode(const EquationsDescription& description)
-    : EquationsCode(description, SmoothEquations(checked(description))) {}
+EquationsCode::EquationsCode(const EquationsDescription& description, double part)
+    : EquationsCode(description, SmoothEquations(checked(description), part), part) {}
 
 EquationsCode::EquationsCode(const EquationsDescription& description,
-                             const SmoothEquations& equations)
+                             const SmoothEquations& equations, double part)
     : description_(description),
+      part_(part),
+      has_homotopy_(equations.has_homotopy()),
       interface_(make_interface(description)),
       places_(equations.places()),
       derivatives_(
@@ -303,12 +306,12 @@ const std::shared_ptr<const LinearPattern>& EquationsCode::linear_pattern() {
 }
 
 Evaluation& EquationsCode::curvatures() {
-  if (!curvatures_) curvatures_ = concord::output_curvatures(SmoothEquations(description_));
+  if (!curvatures_) curvatures_ = concord::output_curvatures(SmoothEquations(description_, part_));
   return *curvatures_;
 }
 
 const std::shared_ptr<TimeParts>& EquationsCode::time_parts() {
-  if (!time_parts_) time_parts_ = std::make_shared<TimeParts>(SmoothEquations(description_));
+  if (!time_parts_) time_parts_ = std::make_shared<TimeParts>(SmoothEquations(description_, part_));
   return time_parts_;
 }
 

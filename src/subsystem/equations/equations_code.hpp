@@ -19,16 +19,18 @@ namespace concord {
 /// evaluated in are among it: whoever evaluates them writes the whole point before.
 class EquationsCode {
  public:
-  /// Throws InputError as EquationsModel does.
-  static std::shared_ptr<EquationsCode> of(const EquationsDescription& description);
+  /// Throws InputError as EquationsModel does. `part`: of actual in homotopy(actual, simplified).
+  static std::shared_ptr<EquationsCode> of(const EquationsDescription& description,
+                                           double part = 1.0);
 
-  explicit EquationsCode(const EquationsDescription& description);
+  explicit EquationsCode(const EquationsDescription& description, double part = 1.0);
   EquationsCode(const EquationsCode&) = delete;
   EquationsCode& operator=(const EquationsCode&) = delete;
 
   /// With these start values.
   OdeInterface interface(const EquationsDescription& description) const;
   const EquationPlaces& places() const { return places_; }
+  bool has_homotopy() const { return has_homotopy_; }
   bool depends_on_time() const { return interface_.time_dependent; }
   ExpressionList& f() { return derivatives_; }
   ExpressionList& g() { return outputs_; }
@@ -49,7 +51,8 @@ class EquationsCode {
   std::span<double> direction() { return direction_; }
 
  private:
-  EquationsCode(const EquationsDescription& description, const SmoothEquations& equations);
+  EquationsCode(const EquationsDescription& description, const SmoothEquations& equations,
+                double part);
 
   struct Events {
     std::vector<Relation> relations;
@@ -57,9 +60,11 @@ class EquationsCode {
     EquationEvents::Lists lists;
   };
   static std::optional<Events> events_of(const SmoothEquations& equations);
-  bool is_of(const EquationsDescription& description) const;
+  bool is_of(const EquationsDescription& description, double part) const;
 
   EquationsDescription description_;
+  double part_;
+  bool has_homotopy_;
   OdeInterface interface_;
   EquationPlaces places_;
   ExpressionList derivatives_, outputs_;  ///< of EquationPlaces

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "expression/not_finite.hpp"
 #include "subsystem/equations/equations_batch.hpp"
@@ -19,7 +20,7 @@ EquationsModel::EquationsModel(std::shared_ptr<const EquationsDescription> descr
 }
 
 void EquationsModel::compile() {
-  code_ = EquationsCode::of(*description_);
+  code_ = EquationsCode::of(*description_, part_);
   auto events = code_->events(*description_);
   if (events && events_) {
     events->continue_from(*events_);
@@ -34,6 +35,12 @@ bool EquationsModel::set_parameter(std::size_t parameter, double value) {
   changed->parameters.own()[parameter].value = value;
   description_ = std::move(changed);
   compile();
+  return true;
+}
+
+bool EquationsModel::go_along_homotopy(double part) {
+  if (!code_->has_homotopy()) return false;
+  if (part != std::exchange(part_, part)) compile();
   return true;
 }
 
@@ -99,7 +106,7 @@ void EquationsModel::move_to(ExpressionList& list, double t, std::span<const dou
 std::string EquationsModel::why_not_finite(Part part, std::size_t index, double t,
                                            std::span<const double> x,
                                            std::span<const double> u) const {
-  const SmoothEquations equations(*description_);
+  const SmoothEquations equations(*description_, part_);
   const ExpressionNames& names = equations.names();
   std::vector<double> point(places().moving());
   write(point, t, x, u);

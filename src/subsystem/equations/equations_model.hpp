@@ -10,13 +10,17 @@
 #include "subsystem/batch_model.hpp"
 #include "subsystem/equations/equations_code.hpp"
 #include "subsystem/event_model.hpp"
+#include "subsystem/homotopy_model.hpp"
 #include "subsystem/sparse_model.hpp"
 
 namespace concord {
 
 /// x' = f(t,x,u), y = g(t,x,u) from expressions in `t`, states, inputs, parameters, variables, and
 /// discrete variables. What relations and conditions do are events.
-class EquationsModel : public EventModel, public BatchModel, public SparseModel {
+class EquationsModel : public EventModel,
+                       public BatchModel,
+                       public SparseModel,
+                       public HomotopyModel {
  public:
   /// Throws InputError (location, subsystem, variable, what is wrong, what is known) for names that
   /// clash, a state without derivative or the reverse, units of unknown names, and expressions
@@ -38,6 +42,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   /// All parameters are tunable.
   bool set_parameter(std::size_t parameter, double value) override;
   std::optional<double> parameter(std::size_t parameter) override;
+  bool go_along_homotopy(double part) override;
 
   /// All derivatives are exact, by the expressions' form.
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
@@ -122,6 +127,7 @@ class EquationsModel : public EventModel, public BatchModel, public SparseModel 
   std::shared_ptr<const EquationsDescription> description_;  ///< replaced where a parameter is set
   std::shared_ptr<EquationsCode> code_;                      ///< likewise
   std::unique_ptr<EquationEvents> events_;                   ///< null: nothing ever happens
+  double part_ = 1.0;                                        ///< along homotopy(...)
   unsigned changes_ = 0;                                     ///< of constants and of what is held
 };
 

@@ -8,6 +8,7 @@
 #include "expression/expression_list.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/program.hpp"
+#include "expression/tree_walk.hpp"
 #include "subsystem/equations/equations_checks.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -212,8 +213,9 @@ std::unordered_set<std::string> NamesBehind::with_users(
   return names;
 }
 
-SmoothEquations::SmoothEquations(const EquationsDescription& description)
+SmoothEquations::SmoothEquations(const EquationsDescription& description, double part)
     : description_(description),
+      part_(part),
       names_(point_names(description)),
       relations_([this](const std::string& name) { return moving_.contains(name); }) {
   names_.definitions = definitions_of(description);
@@ -248,7 +250,7 @@ void SmoothEquations::smooth_variables() {
   for (const Text& variable : description_.variables) {
     const Expression tree = written_out(names_.definitions.at(variable.name),
                                         placed(description_, variable, "variable"));
-    names_.definitions.at(variable.name) = relations_.taken_out_of(tree).tree;
+    names_.definitions.at(variable.name) = without_relations(tree).tree;
   }
 }
 
@@ -256,10 +258,19 @@ void SmoothEquations::smooth_variables() {
 void SmoothEquations::define(const std::string& name, const Expression& meaning,
                              FunctionCalls::Events events) {
   const auto [tree, moves] = events == FunctionCalls::Events::none
-                                 ? Relations::Smooth{meaning, true}
-                                 : relations_.taken_out_of(meaning);
+                                 ? Relations::Smooth{along_homotopy(meaning, part_), true}
+                                 : without_relations(meaning);
   names_.definitions.emplace(name, tree);
   if (moves) moving_.insert(name);
+}
+
+/// Relations are the same ones along the whole homotopy.
+Relations::Smooth SmoothEquations::without_relations(const Expression& tree) {
+  const Expression actual = along_homotopy(tree, 1.0);
+  has_homotopy_ = has_homotopy_ || actual != tree;
+  if (part_ == 1.0) return relations_.taken_out_of(actual);
+  const auto [smooth, moves] = relations_.taken_out_of(tree);
+  return {along_homotopy(smooth, part_), moves};
 }
 
 Expression SmoothEquations::written_out(const Expression& tree, const PlacedExpression& text,
@@ -291,12 +302,13 @@ Expression SmoothEquations::smooth(const PlacedExpression& text, const std::stri
     value = in_other_unit(value, own->map->data().unit, unit, text,
                           "the value of the map " + in_quotes(own->name));
   }
-  return relations_.taken_out_of(value).tree;
+  return without_relations(value).tree;
 }
 
 /// At the instant at which it is read nothing moves.
 Expression SmoothEquations::as_it_is(const PlacedExpression& text) {
-  return written_out(read_expression(text, names_), text, FunctionCalls::Events::none);
+  return along_homotopy(
+      written_out(read_expression(text, names_), text, FunctionCalls::Events::none), part_);
 }
 
 void SmoothEquations::find_moving() {

@@ -66,8 +66,9 @@ struct EquationCondition {
 class SmoothEquations {
  public:
   /// The description must outlive it. Throws InputError for expressions that cannot be read, and
-  /// for variables that use each other in a loop.
-  explicit SmoothEquations(const EquationsDescription& description);
+  /// for variables that use each other in a loop. `part`: of actual in homotopy(actual,
+  /// simplified); relations are those of actual, whatever it is.
+  explicit SmoothEquations(const EquationsDescription& description, double part = 1.0);
   SmoothEquations(const SmoothEquations&) = delete;
   SmoothEquations& operator=(const SmoothEquations&) = delete;
 
@@ -80,6 +81,7 @@ class SmoothEquations {
   const std::vector<Expression>& whens() const { return whens_; }
   const std::vector<EquationCondition>& conditions() const { return conditions_; }
   const std::vector<Relation>& relations() const { return relations_.all(); }
+  bool has_homotopy() const { return has_homotopy_; }
 
   /// Held where it moves with nothing that moves between events, but with something that changes.
   SignalKind kind(const Expression& output) const;
@@ -94,6 +96,7 @@ class SmoothEquations {
   void define(const std::string& name, const Expression& meaning, FunctionCalls::Events events);
   Expression written_out(const Expression& tree, const PlacedExpression& text,
                          FunctionCalls::Events events = FunctionCalls::Events::yes);
+  Relations::Smooth without_relations(const Expression& tree);
   Expression in_unit(const Expression& argument, const MapData::Input& input,
                      const PlacedExpression& text) const;
   Expression smooth(const PlacedExpression& text, const std::string& unit = "");
@@ -102,6 +105,8 @@ class SmoothEquations {
   void read_when(const EquationsDescription::When& when);
 
   const EquationsDescription& description_;
+  double part_;
+  bool has_homotopy_ = false;
   ExpressionNames names_;
   std::unordered_map<std::string, std::string> units_;
   std::unordered_set<std::string> moving_;  ///< names whose values move between events

@@ -84,9 +84,11 @@ System scaled(const System& one, const VectorXd& units) {
           one.h};
 }
 
+template <class Matrix = MatrixXd>
 MatrixXd responses(const System& system, Response response) {
   StepResponse step(response, 5);
-  step.prepare(system.a, system.b, system.h, {quintic, {0.0, 0.0, 0.5, -1.5, 1.5, -0.5}});
+  step.prepare(Matrix(system.a.sparseView()), system.b, system.h,
+               {quintic, {0.0, 0.0, 0.5, -1.5, 1.5, -0.5}});
   VectorXd free(system.a.rows()), square(system.a.rows());
   step.free(system.constant, system.ramp, system.slopes, system.curvatures, free);
   step.to_square(system.constant, square);
@@ -113,6 +115,20 @@ TEST(StepResponse, PhiMatricesInAnyUnits) {
 }
 
 TEST(StepResponse, KrylovSpacesInAnyUnits) { EXPECT_LT(change_by_units(60, Response::expm), 1e-9); }
+
+/// The same of entries alone, in the same units.
+TEST(StepResponse, OfEntries) {
+  for (const Eigen::Index n : {2, 60, 100}) {
+    const System other = scaled(in_units_of_one(n), random_units(n));
+    EXPECT_EQ(balancing_units(Entries(other.a.sparseView()), other.b, other.h),
+              balancing_units(other.a, other.b, other.h));
+    const MatrixXd found = responses<Entries>(other, Response::expm),
+                   expected = responses(other, Response::expm);
+    const VectorXd sizes = expected.cwiseAbs().rowwise().maxCoeff();
+    EXPECT_LT(((found - expected).cwiseAbs().array().colwise() / sizes.array()).maxCoeff(), 1e-9)
+        << n;
+  }
+}
 
 /// A state whose unit is 1e-10 and that none drives: y of order one from 1e10 x.
 TEST(StepResponse, AStateThatOnlyDrives) {

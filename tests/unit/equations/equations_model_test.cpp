@@ -384,6 +384,43 @@ TEST(EquationsModel, has_the_entries_of_its_states_and_their_diagonal) {
   EXPECT_EQ(whole, (std::vector<double>{-20.0, 0.0, -4.0, 0.0, 0.0, 11.0, 0.0, -7.0, 0.0}));
 }
 
+/// part actual + (1 - part) simplified, with exact derivatives; relations are those of actual.
+TEST(EquationsModel, goes_along_a_homotopy) {
+  EquationsDescription description;
+  description.inputs = {{"u", 0.0, ""}};
+  description.states = {{"x", 0.0, ""}};
+  description.variables = {{"v", "homotopy(x > 1 ? x^2 : u^3, 3*u*abs(x))", ""}};
+  description.derivatives = {{"x", "v*u", ""}};
+  description.outputs = {{"y", "homotopy(sqrt(x), 7) + min(x, 100)", ""}};
+  EquationsModel model(description);
+  const double x[] = {4.0}, u[] = {5.0};
+  model.begin(0.0, x, u);
+  const std::size_t relations = model.indicator_count();
+  EXPECT_EQ(relations, 2);
+  for (const double part : {0.0, 0.25, 1.0, 0.5, 1.0}) {
+    ASSERT_TRUE(model.go_along_homotopy(part));
+    EXPECT_EQ(model.indicator_count(), relations);
+    double f = 0.0, g = 0.0, f_x = 0.0, f_u = 0.0, g_x = 0.0, g_u = 0.0;
+    model.derivatives(0.0, x, u, {&f, 1});
+    model.outputs(0.0, x, u, {&g, 1});
+    EXPECT_DOUBLE_EQ(f, (part * 16.0 + (1.0 - part) * 60.0) * 5.0);
+    EXPECT_DOUBLE_EQ(g, part * 2.0 + (1.0 - part) * 7.0 + 4.0);
+    ASSERT_TRUE(model.jacobians(0.0, x, u, {{&f_x, 1}, {&f_u, 1}, {&g_x, 1}, {&g_u, 1}}));
+    EXPECT_DOUBLE_EQ(f_x, (part * 8.0 + (1.0 - part) * 15.0) * 5.0);
+    EXPECT_DOUBLE_EQ(f_u, part * 16.0 + (1.0 - part) * 120.0);
+    EXPECT_DOUBLE_EQ(g_x, part * 0.25 + 1.0);
+    EXPECT_EQ(g_u, 0.0);
+  }
+  const double outside[] = {-4.0};
+  double g = 0.0;
+  ASSERT_TRUE(model.go_along_homotopy(0.0));
+  model.outputs(0.0, outside, u, {&g, 1});
+  EXPECT_EQ(g, 3.0);
+  description.variables = {{"v", "x", ""}};
+  description.outputs = {{"y", "x", ""}};
+  EXPECT_FALSE(EquationsModel(description).go_along_homotopy(0.0));
+}
+
 /// From wherever it is looked at, and at once where a parameter says another time.
 TEST(EquationsModel, a_time_that_is_written_comes_at_it_to_the_bit) {
   EquationsDescription description;

@@ -163,8 +163,8 @@ TEST(BatchesOf, every_operation_are_tested) {
   for (NodeId id = 0; id < graph.size(); ++id)
     seen[static_cast<std::size_t>(graph[id].operation)] = 1;
   for (const Operation made_otherwise :
-       {Operation::chain, Operation::below_square, Operation::no_event, Operation::truncate,
-        Operation::table_at, Operation::table_place, Operation::table_slope,
+       {Operation::chain, Operation::below_square, Operation::no_event, Operation::homotopy,
+        Operation::truncate, Operation::table_at, Operation::table_place, Operation::table_slope,
         Operation::table_inside})  // of tables: Maps.in_batches
     seen[static_cast<std::size_t>(made_otherwise)] = 1;
   for (std::size_t operation = 0; operation < operation_count; ++operation)

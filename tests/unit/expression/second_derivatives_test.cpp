@@ -152,6 +152,7 @@ std::vector<Function> functions() {
       of_x(
           "log2", [](Real x) { return 1 / (x * ln2); }, [](Real x) { return -1 / (x * x * ln2); },
           1e-9, 1e9),
+      {"homotopy", "homotopy(x^2, y^3)", first_squared},
       {"max", "max(x^2, -y^2, -7)", first_squared},
       {"max", "max(-x^2, -1, y^2)", second_squared},
       {"min", "min(x^2, 2*x^2 + y^2)", first_squared},
