@@ -206,11 +206,16 @@ void ImplicitCoupling::finish(CouplingReport& report) {
   }
   Trial& trial = *attempt_.trial;
   if (method_.estimate == ErrorEstimate::predictor) {
-    const auto norm = [&](std::span<const Sample> terms) {
-      return error_estimate_.norm(attempt_.step, trial, evaluation.fed(), terms);
+    using Unknown = PredictionError::Unknown;
+    const auto norm = [&](Unknown unknown) {
+      const double error = error_estimate_.norm(attempt_.step, trial, evaluation.fed(), {}, unknown);
+      return error > ErrorNorm::doubtful
+                 ? error_estimate_.norm(attempt_.step, trial, evaluation.fed(), convergence.terms(),
+                                        unknown)
+                 : error;
     };
-    report.error = norm({});
-    report.error = report.error > ErrorNorm::doubtful ? norm(convergence.terms()) : report.error;
+    report.error = norm(Unknown::bounded);
+    if (error_estimate_.any_unknown()) report.known_error = norm(Unknown::left_out);
     report.error_order = error_estimate_.order();
   }
   const bool ends_with_slopes_of_outputs =
