@@ -221,8 +221,8 @@ bool MacroStepper::locates_event(const MacroStep& step) {
 /// A share of the time in which the fastest output of those that the new start reaches becomes
 /// another (Hairer, Norsett and Wanner, Solving ODEs I, II.4, without their second derivative),
 /// where slopes tell it and a step that is too large can be taken back; else `unknown`. Behind an
-/// event, all of it: most networks go on as before, and what the macro-step leaves is seen. That is by
-/// the outputs' sizes: a relay switches where what it reads is 0. What has always been 0 tells
+/// event, all of it: most networks go on as before, and what the macro-step leaves is seen. That is
+/// by the outputs' sizes: a relay switches where what it reads is 0. What has always been 0 tells
 /// nothing. Collective.
 double MacroStepper::beginning(double unknown) const {
   const double share = point_.time > settings_.start ? 1.0 : cautious_share;

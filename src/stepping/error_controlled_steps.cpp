@@ -86,7 +86,7 @@ void ErrorControlledSteps::accept(double error_norm, int order) {
   const double clipped_from = factor >= 1.0 ? std::max(size_, factor * tried) : factor * tried;
   move_on();
   size_ = std::clamp(clipped_from, smallest(), limits_.largest);
-  last_error_ = plain > usual_growth ? 1.0 : std::max(error, least_remembered);
+  last_error_ = std::max(error, least_remembered);
   look_ahead();
 }
 

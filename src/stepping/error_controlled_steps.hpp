@@ -16,8 +16,7 @@ namespace concord {
 ///                                                                     where that is above 2 h.
 ///
 /// A step grows by 2 at most, from a new start on by 10 until it first would by less than 2 (if it
-/// could be taken back); behind one that was far too short err_last is 1: what it would have been
-/// with a size that fits. A step
+/// could be taken back). A step
 /// may also be accepted with err > 1, where it cannot be taken back: the next one is smaller.
 /// Macro-steps end exactly at `stop` and at each of `events`; a step that would leave a small rest
 /// before such a time is halved instead.

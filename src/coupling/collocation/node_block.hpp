@@ -57,9 +57,7 @@ class NodeBlock {
   /// is.
   void factorize(const Eigen::MatrixXd& inside, double h, bool leaves_usual,
                  std::span<const NodeBlock* const> others, SubsystemGains& gains);
-  bool has_factors_of(const NodeBlock& other) const {
-    return now_.factors == other.now_.factors;
-  }
+  bool has_factors_of(const NodeBlock& other) const { return now_.factors == other.now_.factors; }
 
   /// free = M^-1 r.
   void solve(Rows<const double> defects, Rows<double> free) const;

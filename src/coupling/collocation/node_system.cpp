@@ -102,8 +102,8 @@ void NodeSystem::begin_as(const NodeSystem& other) {
   begin_ = other.begin_;
 }
 
-/// A macro-step that is repeated up to an instant which is better known by now is so nearly the same
-/// that its matrices serve, too.
+/// A macro-step that is repeated up to an instant which is better known by now is so nearly the
+/// same that its matrices serve, too.
 void NodeSystem::set_step(const MacroStep& step) {
   constexpr double nearly_the_same = 1e-4;
   const bool goes_on = step.begin != step_.begin;
