@@ -107,56 +107,60 @@ void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) co
 }
 
 bool NodeBlock::is_like(const NodeBlock& other) const {
-  return factorized_for_ == other.factorized_for_ && n_ == other.n_ && m_ == other.m_ &&
-         p_ == other.p_ && fed_ == other.fed_ &&
+  return now_.h == other.now_.h && n_ == other.n_ && m_ == other.m_ && p_ == other.p_ &&
+         fed_ == other.fed_ &&
          std::equal(derivatives_, derivatives_ + nodes_ * per_node(), other.derivatives_);
 }
 
 std::shared_ptr<const NodeBlock::Factors> NodeBlock::made_factors(
     const Eigen::MatrixXd& inside) const {
   auto result = std::make_shared<Factors>();
-  const Eigen::Index size = n_ * nodes_;
-  if (size == 0) return result;
-  fill_shifted(inside, *result);
-  Eigen::VectorXd forcing(size);
-  result->responses.reserve(static_cast<std::size_t>(size * nodes_) * fed_.size());
-  for (const std::size_t input : fed_) {
-    for (Eigen::Index node = 0; node < nodes_; ++node) {
-      forcing.setZero();
-      forcing.segment(node * n_, n_) = f_u(node).col(index(input));
-      const Eigen::VectorXd response = result->shifted.solve(forcing);
-      result->responses.insert(result->responses.end(), response.begin(), response.end());
+  const Eigen::Index size = n_ * nodes_, columns = index(fed_.size()) * nodes_;
+  if (size > 0) {
+    fill_shifted(inside, *result);
+    Eigen::MatrixXd forcing = Eigen::MatrixXd::Zero(size, columns);
+    for (Eigen::Index c = 0; c < columns; ++c) {
+      const Eigen::Index node = c % nodes_;
+      forcing.col(c).segment(node * n_, n_) =
+          f_u(node).col(index(fed_[static_cast<std::size_t>(c / nodes_)]));
     }
+    result->responses = result->shifted.solve(forcing);
   }
+  result->gains.resize(p_ * nodes_, columns);
+  for (std::size_t input = 0; input < fed_.size(); ++input)
+    for (Eigen::Index node = 0; node < nodes_; ++node) find_gains(inside, {input, node}, *result);
   return result;
 }
 
-void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h,
+void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, bool leaves_usual,
                           std::span<const NodeBlock* const> others, SubsystemGains& gains) {
-  if (factorized_for_ == h) return;
-  factorized_for_ = h;
-  const auto like = std::ranges::find_if(
-      others, [this](const NodeBlock* other) { return other != nullptr && is_like(*other); });
-  factors_ = like != others.end() ? (*like)->factors_ : made_factors(inside);
-  for (std::size_t c = 0; c < fed_.size(); ++c)
-    for (Eigen::Index node = 0; node < nodes_; ++node) put_gains(inside, {c, node}, gains);
+  if (now_.h == h) return;
+  if (leaves_usual && now_.h > 0.0) usual_ = now_;
+  now_.h = h;
+  if (usual_.h == h) {
+    now_ = usual_;
+  } else {
+    const auto like = std::ranges::find_if(
+        others, [this](const NodeBlock* other) { return other != nullptr && is_like(*other); });
+    now_.factors = like != others.end() ? (*like)->now_.factors : made_factors(inside);
+  }
+  const RowMajor& own = now_.factors->gains;
+  if (own.size() > 0) std::copy_n(own.data(), own.size(), &gains.at(k_, 0, 0));
 }
 
-/// K of one column.
-void NodeBlock::put_gains(const Eigen::MatrixXd& inside, const Column& column,
-                          SubsystemGains& gains) const {
+/// A column of K.
+void NodeBlock::find_gains(const Eigen::MatrixXd& inside, const Column& column,
+                           Factors& factors) const {
   Scratch scratch;
-  const auto nodes = static_cast<std::size_t>(nodes_);
-  const std::size_t c = column.input * nodes + static_cast<std::size_t>(column.node);
-  const double* const slopes = response(index(c));
+  const Eigen::Index c = index(column.input) * nodes_ + column.node;
+  const double* const slopes = factors.responses.data() + c * n_ * nodes_;
   double* const state = scratch.numbers(static_cast<std::size_t>(n_)).data();
   for (Eigen::Index i = 0; i < nodes_; ++i) {
     for (Eigen::Index s = 0; s < n_; ++s)
       state[s] = sum_of_products(&inside(0, i), nodes_, slopes + s, n_);
     for (Eigen::Index o = 0; o < p_; ++o) {
       const double direct = i == column.node ? g_u(i)(o, index(fed_[column.input])) : 0.0;
-      gains.at(k_, static_cast<std::size_t>(o * nodes_ + i), c) =
-          direct + sum_of_products(g_x(i).row(o).data(), n_, state);
+      factors.gains(o * nodes_ + i, c) = direct + sum_of_products(g_x(i).row(o).data(), n_, state);
     }
   }
 }
@@ -168,7 +172,7 @@ void NodeBlock::solve(Rows<const double> defects, Rows<double> free) const {
   double *const own = scratch.numbers(size).data(), *const result = scratch.numbers(size).data();
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(defects.at(i), n_, own + i * n_);
   Eigen::Map<Eigen::VectorXd>(result, index(size)) =
-      factors_->shifted.solve(Eigen::Map<const Eigen::VectorXd>(own, index(size)));
+      now_.factors->shifted.solve(Eigen::Map<const Eigen::VectorXd>(own, index(size)));
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(result + i * n_, n_, free.at(i));
 }
 
@@ -177,7 +181,7 @@ void NodeBlock::answer(std::span<const double> du, Rows<double> free) const {
   const Eigen::Index size = n_ * nodes_;
   double* const sum = scratch.numbers(static_cast<std::size_t>(size)).data();
   std::fill_n(sum, size, 0.0);
-  const double* by = response(0);
+  const double* by = now_.factors->responses.data();
   for (const double u : du) {
     for (Eigen::Index r = 0; r < size; ++r) sum[r] += u * by[r];
     by += size;

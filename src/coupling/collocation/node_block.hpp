@@ -51,11 +51,13 @@ class NodeBlock {
   /// weights of its nodes. True: they were others.
   bool interpolate(const NodeBlock& other, const Eigen::MatrixXd& weights);
 
-  /// M and K, of the derivatives that were taken last; `inside`: h A'. M is that of one of the
-  /// others, whose M is for the same h, where derivatives are the same.
-  void factorize(const Eigen::MatrixXd& inside, double h, std::span<const NodeBlock* const> others,
-                 SubsystemGains& gains);
-  bool has_factors_of(const NodeBlock& other) const { return factors_ == other.factors_; }
+  /// M and K, of the derivatives that were taken last; `inside`: h A'. They are those of one of the
+  /// others, which has them for the same h, where derivatives are the same; or those for an h that
+  /// is usual, from which an event has led away for some macro-steps. `leaves_usual`: the h so far
+  /// is.
+  void factorize(const Eigen::MatrixXd& inside, double h, bool leaves_usual,
+                 std::span<const NodeBlock* const> others, SubsystemGains& gains);
+  bool has_factors_of(const NodeBlock& other) const { return now_.factors == other.now_.factors; }
 
   /// free = M^-1 r.
   void solve(Rows<const double> defects, Rows<double> free) const;
@@ -97,14 +99,16 @@ class NodeBlock {
   Matrix f_u(Eigen::Index node) const { return {at(node) + n_ * n_, n_, m_}; }
   Matrix g_x(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_), p_, n_}; }
   Matrix g_u(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_) + p_ * n_, p_, m_}; }
-  /// M, and M^-1 f_u by columns.
+  /// M, M^-1 f_u by columns, and K.
   struct Factors {
     Eigen::PartialPivLU<Eigen::MatrixXd> shifted;
-    std::vector<double> responses;
+    Eigen::MatrixXd responses;
+    RowMajor gains;
   };
-  const double* response(Eigen::Index column) const {
-    return factors_->responses.data() + column * n_ * nodes_;
-  }
+  struct Known {
+    double h = 0.0;  ///< 0: there are none
+    std::shared_ptr<const Factors> factors;
+  };
   struct Column {
     std::size_t input;  ///< among the connected ones
     Eigen::Index node;
@@ -112,10 +116,10 @@ class NodeBlock {
   bool is_like(const NodeBlock& other) const;
   void fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) const;
   std::shared_ptr<const Factors> made_factors(const Eigen::MatrixXd& inside) const;
-  void put_gains(const Eigen::MatrixXd& inside, const Column& column, SubsystemGains& gains) const;
+  void find_gains(const Eigen::MatrixXd& inside, const Column& column, Factors& factors) const;
   void changed() {
     ++version_;
-    factorized_for_ = 0.0;
+    now_.h = usual_.h = 0.0;
   }
 
   std::size_t k_, first_output_;
@@ -125,8 +129,7 @@ class NodeBlock {
   std::int64_t parameters_ = -1;   ///< Linearization::parameters of them
   std::int64_t version_ = 0;       ///< another one whenever they change
   std::int64_t taken_ = -1;        ///< the other block's, of which they were interpolated
-  double factorized_for_ = 0.0;    ///< h; 0: not at all
-  std::shared_ptr<const Factors> factors_;
+  Known now_, usual_;
 };
 
 }  // namespace concord

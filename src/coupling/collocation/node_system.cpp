@@ -102,7 +102,15 @@ void NodeSystem::begin_as(const NodeSystem& other) {
   begin_ = other.begin_;
 }
 
+/// A macro-step that is repeated up to an instant which is better known by now is so nearly the
+/// same that its matrices serve, too.
 void NodeSystem::set_step(const MacroStep& step) {
+  constexpr double nearly_the_same = 1e-4;
+  const bool goes_on = step.begin != step_.begin;
+  const double change = std::abs(step.size() - solved_for_);
+  if (goes_on || change > nearly_the_same * step.size()) solved_for_ = step.size();
+  if (step.size() != step_.size()) leaves_usual_ = std::exchange(of_size_, 0) > 1;
+  if (goes_on || of_size_ == 0) ++of_size_;
   step_ = step;
   failure_.reset();
   inside_ = step.size() * coefficients_.transpose();
@@ -248,18 +256,19 @@ NodeSystem::Found NodeSystem::find_defects(Derivatives derivatives) {
 }
 
 void NodeSystem::assemble(bool anew, const InputSystem* scaled_as) {
+  if (anew) solved_for_ = step_.size();
   std::array<const NodeBlock*, 8> last_few{};
   std::size_t next = 0;
   for (NodeBlock& block : blocks_) {
-    block.factorize(inside_, step_.size(), last_few, system_.gains());
+    block.factorize(inside_, solved_for_, leaves_usual_, last_few, system_.gains());
     const auto has_same = [&](const NodeBlock* other) {
       return other != nullptr && block.has_factors_of(*other);
     };
     if (std::ranges::none_of(last_few, has_same)) last_few[next++ % last_few.size()] = &block;
   }
   changed_ = false;
-  if (!anew && assembled_for_ == step_.size()) return;
-  assembled_for_ = step_.size();
+  if (!anew && assembled_for_ == solved_for_) return;
+  assembled_for_ = solved_for_;
   if (scaled_as != nullptr) {
     system_.assemble_as(*scaled_as);
   } else {

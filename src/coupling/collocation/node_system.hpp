@@ -139,7 +139,10 @@ class NodeSystem {
   std::vector<std::size_t> alone_;      ///< in none of them
   std::vector<double> linearizations_;  ///< where blocks keep theirs, one behind the other
   MacroStep step_;
-  Eigen::MatrixXd inside_;  ///< h A'
+  int of_size_ = 0;            ///< macro-steps of its size in a row
+  bool leaves_usual_ = false;  ///< more than one were of the size before
+  double solved_for_ = 0.0;    ///< h of M and K: that of the macro-step, or nearly
+  Eigen::MatrixXd inside_;     ///< h A'
   Eigen::VectorXd begin_;
   Eigen::MatrixXd slopes_, states_;
   Eigen::MatrixXd defects_, free_;  ///< r, and M^-1 r

@@ -269,8 +269,9 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   }
   for (const std::size_t i : watched_) {
     if (known_to * size_[i] < doubt_[i]) {
-      mean_[i] = size_[i] = not_known;
+      mean_[i] = not_known;
     }
+    size_[i] += doubt_[i];
   }
 }
 
@@ -322,13 +323,19 @@ void InsideErrors::feed(double Sample::*part, const Use& use) {
 /// which no smaller macro-step makes less.
 double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
   std::ranges::fill(noise_, 0.0);
-  const double worst = in_tolerances(step.size(), trial);
+  const double worst = in_tolerances(step.size(), trial, scanned_size_);
   if (!(worst > 1.0)) return worst;
   find_noise();
-  return in_tolerances(step.size(), trial);
+  return in_tolerances(step.size(), trial, scanned_size_);
 }
 
-double InsideErrors::in_tolerances(double h, const Trial& trial) {
+double InsideErrors::of_all_in_tolerances(const MacroStep& step, const Trial& trial) {
+  std::ranges::fill(noise_, 0.0);
+  return in_tolerances(step.size(), trial, size_);
+}
+
+double InsideErrors::in_tolerances(double h, const Trial& trial,
+                                   const std::vector<double>& errors) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.begin(h);
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -338,7 +345,7 @@ double InsideErrors::in_tolerances(double h, const Trial& trial) {
     using Rise = ErrorNorm::Rise;
     const double ends =
         std::max(std::abs(rows_.inputs.front()[i].value), std::abs(rows_.inputs.back()[i].value));
-    norm_.add(j, constraints_.is_equation(j) ? 0.0 : scanned_size_[i],
+    norm_.add(j, constraints_.is_equation(j) ? 0.0 : errors[i],
               ranges_ ? ranges_->range(j, value) : std::abs(value),
               ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size, noise_[i],
               scanned_size_[i] > ends ? Rise::is_over : Rise::goes_on);

@@ -19,7 +19,9 @@ constexpr int most_passes = 50;
 
 /// The power of 16 next to sqrt(row / column).
 double power_between(double row, double column) {
-  const double exponent = std::round(0.125 * std::log2(row / column));
+  const double ratio = row / column;
+  if (ratio > 1.0 / 16.0 && ratio < 16.0) return 1.0;
+  const double exponent = std::round(0.125 * std::log2(ratio));
   return std::isfinite(exponent) ? std::ldexp(1.0, 4 * static_cast<int>(exponent)) : 1.0;
 }
 
@@ -205,12 +207,13 @@ void StepResponse::prepare(const Entries& a, const Eigen::MatrixXd& b, double h,
 
 Eigen::MatrixXd StepResponse::to_inputs(const Shape& shape) {
   if (!large_) {
-    Eigen::MatrixXd response = shape[0] * (phi_.constant * b_) + shape[1] * phi_.power[0] +
-                               shape[2] * phi_.power[1] + shape[3] * phi_.power[2];
-    for (std::size_t p = 4; p <= phi_.power.size(); ++p) {
-      response += shape[p] * phi_.power[p - 1];
+    Eigen::MatrixXd response = Eigen::MatrixXd::Zero(b_.rows(), b_.cols());
+    if (shape[0] != 0.0) response.noalias() += shape[0] * (phi_.constant * b_);
+    for (std::size_t p = 1; p <= phi_.power.size(); ++p) {
+      if (shape[p] != 0.0) response += shape[p] * phi_.power[p - 1];
     }
-    return units_.asDiagonal() * response;
+    response.array().colwise() *= units_.array();
+    return response;
   }
   Eigen::MatrixXd result(b_.rows(), b_.cols());
   for (Eigen::Index i = 0; i < b_.cols(); ++i) {

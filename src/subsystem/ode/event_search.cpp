@@ -244,7 +244,7 @@ void EventSearch::sharpen() {
 EventSearch::Found EventSearch::ahead() {
   if (way_.found) return *way_.found;
   Found result;
-  const bool known = slope(way_.tau, way_.x, way_.f);
+  const bool known = !way_.z.empty() && slope(way_.tau, way_.x, way_.f);
   for (std::size_t i = 0; known && i < way_.z.size(); ++i) {
     const double left = std::max(way_.z[i].value - level(i, way_.z[i]), 0.0);
     const double tau = way_.tau + left / -slopes_[i];

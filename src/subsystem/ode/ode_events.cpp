@@ -33,7 +33,7 @@ OdeEvents::OdeEvents(EventModel& model, CheckedModel& checked, RightHandSide& rh
       slopes_(model.indicator_count()),
       z_(model.indicator_count()),
       z_begin_(model.indicator_count()) {
-  rhs_.watch(&search_);
+  if (model.indicator_count() > 0) rhs_.watch(&search_);
 }
 
 void OdeEvents::start(double t, std::span<const double> x, std::span<const InputVariable> inputs) {
