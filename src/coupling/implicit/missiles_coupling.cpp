@@ -85,7 +85,7 @@ void MissilesCoupling::estimate_error(const MacroStep& step, const Trial& trial,
   report.error_order = error_.order();
   if (report.error > ErrorNorm::doubtful) {
     terms_.forget();
-    terms_.learn(trial.inputs);
+    terms_.learn(trial.inputs, nullptr);
     report.error = error_.norm(step, trial, fed_, terms_.values());
   }
 }
