@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "coupling/coupling.hpp"
@@ -20,11 +22,31 @@ class BlackBoxJumps {
            subsystems.has_jumped(outputs, h, method_.knows_slopes());
   }
 
+  /// No macro-step is short enough to follow what happens in the one that was tried last, up to t:
+  /// whether it may count as a jump. Too many within a short part of the experiment, which lasts
+  /// `span` s, have no end.
+  bool passes_over(double t, double span) {
+    if (t > crowd_until_) {
+      crowd_until_ = t + crowd * span;
+      in_crowd_ = 0;
+    }
+    over_ = ++in_crowd_ <= most_in_crowd;
+    return over_;
+  }
+
+  /// Whether the macro-step under way does, in which what rises from nothing shows no size.
+  bool passes() const { return over_; }
+
+  /// Whether that has led to the point.
+  bool passed_over() const { return passed_; }
+
   /// In the macro-step that has led to the point, on all ranks. Collective.
   void count(RankNetwork& subsystems, const CommunicationPoint& point, double h) {
     last_ = method_.knows_only_last_values()
                 ? 0
                 : subsystems.count_jumps(point.outputs, h, method_.knows_slopes());
+    passed_ = std::exchange(over_, false);
+    last_ = passed_ ? std::max(last_, 1) : last_;
     total_ += last_;
   }
 
@@ -35,11 +57,17 @@ class BlackBoxJumps {
   /// So far.
   std::int64_t total() const { return total_; }
 
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, total_); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, total_, crowd_until_, in_crowd_); }
 
  private:
+  static constexpr double crowd = 1e-3;  ///< of the experiment
+  static constexpr int most_in_crowd = 20;
+
   const Method& method_;
   int last_ = 0;
+  bool over_ = false, passed_ = false;  ///< the macro-step under way; the last one
+  double crowd_until_ = -std::numeric_limits<double>::infinity();  ///< s
+  int in_crowd_ = 0;
   std::int64_t total_ = 0;
 };
 

@@ -144,7 +144,7 @@ std::span<const StepReport> MacroStepper::advance() {
       take_back(reports_.reason());
       continue;
     }
-    if (!acceptable() && !ends_behind_jump(step)) {
+    if (!acceptable() && !ends_behind_jump(step) && !holds_over_jump(step)) {
       give_up(step);
     }
     commit(step);
@@ -183,6 +183,7 @@ void MacroStepper::begin_step() {
   reports_.begin();
   kept_ = false;
   propose();
+  tried_first_ = proposed().size();
   events_.clear();
   const bool rows = grid_.begin(proposed());
   subsystems_.passed_way().begin(rows || errors_.account().looks_inside(),
@@ -239,6 +240,15 @@ double MacroStepper::beginning(double unknown) const {
   shortest = -agree_on_largest(subsystems_.comm(), -shortest);
   const bool known = abilities_.rolls_back() && point_.slopes_known && std::isfinite(shortest);
   return known ? share * shortest : unknown;
+}
+
+/// What has risen from nothing in a shortest macro-step tells no size, nor does that macro-step.
+double MacroStepper::beginning_behind_break(double next) const {
+  if (jumps_.passed_over()) {
+    constexpr double returning = 0.1;
+    return returning * tried_first_;
+  }
+  return std::min(next, beginning(cautious * next));
 }
 
 void MacroStepper::gather_state_slopes(std::span<double> result) {
@@ -327,7 +337,7 @@ void MacroStepper::begin_anew(bool breaks) {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
-  const double size = breaks ? std::min(next, beginning(cautious * next)) : next;
+  const double size = breaks ? beginning_behind_break(next) : next;
   subsystems_.touched().close();
   if (!jumps_.take_any()) {
     subsystems_.forget_changes(point_.outputs);
@@ -415,6 +425,29 @@ bool MacroStepper::ends_behind_jump(const MacroStep& step) const {
          jumps_.explain(subsystems_, trial_.outputs, step.size());
 }
 
+/// Nor for a kink from which a signal rises that was always 0, or a jump by what comes back to it:
+/// with inputs that are held whatever happens in so short a time moves no state far.
+bool MacroStepper::holds_over_jump(const MacroStep& step) {
+  CouplingReport& coupling = reports_.current().coupling;
+  if (!coupling.retryable || coupling.status == CouplingStatus::failed ||
+      coupling_->middle() != nullptr || !subsystems_.network().has_black_boxes() ||
+      !jumps_.passes_over(step.end, settings_.stop - settings_.start)) {
+    return false;
+  }
+  subsystems_.restore();
+  coupling_->rejected();
+  for (std::size_t i = 0; i < trial_.inputs.size(); ++i) {
+    trial_.inputs[i] = {point_.inputs[i].value, 0.0};
+    trial_.polynomials[i].c = {point_.inputs[i].value};
+  }
+  const Outcome outcome =
+      subsystems_.advance(subsystems_.all(), step, trial_.polynomials, InputContinuity::broken,
+                          wanted_of(settings_.method.hold), trial_.outputs);
+  const bool held = agree_on_largest(subsystems_.comm(), outcome == Outcome::ok ? 0 : 1) == 0;
+  coupling.status = held ? CouplingStatus::converged : CouplingStatus::failed;
+  return held;
+}
+
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {
   return static_cast<CouplingStatus>(
       agree_on_largest(subsystems_.comm(), static_cast<int>(report.status)));
@@ -437,7 +470,7 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.last_step = middle == nullptr ? step.size() : step.size() - middle->point.last_step;
   point_.slopes_known = true;
   subsystems_.hold(point_.inputs);
-  subsystems_.see(point_.inputs, point_.outputs, step.size());
+  if (!jumps_.passes()) subsystems_.see(point_.inputs, point_.outputs, step.size());
   jumps_.count(subsystems_, point_, step.size());
   if (jumps_.any()) errors_.meet_jump();
   if (report.coupling.error_order > 0) coupling_->judged(errors_.judged(report.coupling.error));

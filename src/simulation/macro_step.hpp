@@ -64,7 +64,7 @@ class MacroStepper {
   /// All that the next macro-step depends on, beside the subsystems: of one that was started when
   /// it is written, of one that is new or has gone on when it is read.
   void io(Archive& archive);
-  int memory_version() const { return 5; }
+  int memory_version() const { return 6; }
 
   /// One accepted macro-step, or two where the coupling takes them together, after as many rejected
   /// ones as it takes. Throws SimulationError, the same on every rank. Collective.
@@ -89,6 +89,8 @@ class MacroStepper {
   bool acceptable() const;
   bool retry();
   bool ends_behind_jump(const MacroStep& step) const;
+  bool holds_over_jump(const MacroStep& step);
+  double beginning_behind_break(double next) const;
   void take_back(Rejection reason);
   void require_progress(const MacroStep& step) const;
   [[noreturn]] void give_up(const MacroStep& step);
@@ -118,6 +120,7 @@ class MacroStepper {
   StepReports reports_;
   std::vector<double> state_slopes_;  ///< scratch
   bool kept_ = false;                 ///< the subsystems have saved where the macro-step begins
+  double tried_first_ = 0.0;          ///< s, of the macro-step under way
 };
 
 }  // namespace concord

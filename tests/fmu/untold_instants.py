@@ -3,7 +3,7 @@ back anyway, their instants are those of the equations that the FMUs were made f
 import unittest
 
 import numpy as np
-from concord_runs import ModelTest, export, simulate, write_model
+from concord_runs import ModelTest, Results, execute, export, simulate, write_model
 
 RELAY = {
     "lag": "{inputs: {u: 0}, states: {x: 0}, derivatives: {x: (u - x)/0.2}, outputs: {x: x}}",
@@ -55,6 +55,25 @@ SPIKES = {
       when: [{condition: n > k + 0.5, set: {k: n, a: a + 1}}]
       outputs: {b: b}""",
 }
+# What switches shows in no output that only events change.
+LIMITED = {
+    "act": "{inputs: {c: 0}, states: {y: 0}, derivatives: {y: 'min(0.5, max(-0.5, 10*(c - y)))'}, outputs: {y: y}}",
+    "plant": "{inputs: {u: 0}, states: {x: 0, v: 0}, derivatives: {x: v, v: 3*u - v}, outputs: {x: x, v: v}}",
+    "control": "{inputs: {x: 0, v: 0}, outputs: {c: 'min(1, max(-1, 1.5*(sin(0.5*t) > 0 ? 1 : -1) - 1.5*x - 0.8*v))'}}",
+}
+GEARS = {
+    "engine": "{inputs: {w: 0}, states: {f: 0}, derivatives: {f: w/1000}, outputs: {T: 100*(1 - (w/400)^2), f: f}}",
+    "box": """
+      inputs: {v: 0, T: 0}
+      discrete: {g: 1, last: -1}
+      when:
+        - {condition: v > 10 && g == 1 && t > last + 0.5, set: {g: 2, last: t}}
+        - {condition: v > 20 && g == 2 && t > last + 0.5, set: {g: 3, last: t}}
+      variables: {ratio: "g == 1 ? 30 : g == 2 ? 16 : 9"}
+      outputs: {w: v*ratio, F: "(t < last + 0.2 ? 0 : T)*ratio"}""",
+    "car": "{inputs: {F: 0}, states: {v: 0.1, x: 0}, derivatives: {v: (F - 0.8*v*v - 150)/900, x: v}, "
+           "outputs: {v: v, x: x}}",
+}
 # Parts, connections, stop in s.
 MODELS = {
     "relay": (RELAY, "lag.x -> relay.x, relay.u -> lag.u", 4),
@@ -63,29 +82,34 @@ MODELS = {
     "timer": (TIMER, "proc.x -> seq.x, seq.u -> proc.u", 10),
     "spikes": (SPIKES, "pre.n -> syn.n, syn.b -> pre.fb", 1),
 }
+HIDDEN = {
+    "limited": (LIMITED, "control.c -> act.c, act.y -> plant.u, plant.x -> control.x, plant.v -> control.v", 20),
+    "gears": (GEARS, "box.w -> engine.w, engine.T -> box.T, box.F -> car.F, car.v -> box.v", 20),
+}
+CONTINUOUS = ("act.y", "plant.x", "plant.v", "engine.f", "car.v", "car.x")
 
 
 class Instants(ModelTest):
     def write(self, name, parts):
-        _, connections, stop = MODELS[name]
+        _, connections, stop = (MODELS | HIDDEN)[name]
         lines = [f"experiment: {{start: 0, stop: {stop}}}", "subsystems:",
                  *(f"  {part}: {text}" for part, text in parts.items()), f"connections: [{connections}]"]
         return write_model(self.folder, name, "\n".join(lines) + "\n")
 
     def equations(self, name):
         return self.write(name, {part: "{equations: " + text + "}" if text.startswith("{")
-                                 else "\n    equations:" + text for part, text in MODELS[name][0].items()})
+                                 else "\n    equations:" + text for part, text in (MODELS | HIDDEN)[name][0].items()})
 
     def fmus(self, name, version):
         """Every subsystem as an FMU, which is to be used for co-simulation."""
         model = self.equations(name)
-        for part in MODELS[name][0]:
+        for part in (MODELS | HIDDEN)[name][0]:
             export(model, part, self.folder / f"{part}.fmu", version)
-        return self.write(name, {part: f"{{fmu: {part}.fmu}}" for part in MODELS[name][0]})
+        return self.write(name, {part: f"{{fmu: {part}.fmu}}" for part in (MODELS | HIDDEN)[name][0]})
 
     def compare(self, name, version, *options, ranks=1):
         """The largest difference of any output from the equations, of its range; and the run."""
-        rows = ("-cosim_output_interval", MODELS[name][2] / 97)
+        rows = ("-cosim_output_interval", (MODELS | HIDDEN)[name][2] / 97)
         exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)
         run = simulate(self.fmus(name, version), "-subsystem_fmu_interface", "cs", *rows, *options,
                        ranks=ranks)
@@ -109,6 +133,23 @@ class Instants(ModelTest):
                     self.assertGreater(run.error_estimate, 0.3 * error)
                     self.assertLess(run.error_estimate, 1e-4)
                     self.assertGreaterEqual(len(set(run.event_times)), 5)
+
+    def test_what_nothing_tells(self):
+        """The step control leads up to what it cannot follow and over it."""
+        for name in HIDDEN:
+            for version in (2, 3):
+                with self.subTest(model=name, version=version):
+                    rows = ("-cosim_output_interval", HIDDEN[name][2] / 97)
+                    exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)
+                    out = self.folder / "out.h5"
+                    done = execute("run", self.fmus(name, version), "-subsystem_fmu_interface", "cs", *rows,
+                                   "-cosim_output", out)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn("jumps found in black boxes", done.stdout)
+                    run = Results(out, done)
+                    for output in set(CONTINUOUS) & set(run.outputs.names):
+                        off = np.abs(run.outputs[output] - exact.outputs[output])
+                        self.assertLess(np.max(off) / np.ptp(exact.outputs[output]), 1e-4)
 
     def test_ranks(self):
         alone = self.compare("relay", 2)

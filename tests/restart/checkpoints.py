@@ -390,14 +390,14 @@ class Kills(RestartTest):
              (EXAMPLES / "linked_rods" / "linked_rods.yaml", 1, ("-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-cosim_step", 1e-4, "-cosim_record_split", 2e-4)),
-             (BALL, 2, ("-cosim_step", 5e-4, "-cosim_record_split", 1e-4)))
+             (BALL, 2, ("-cosim_step", 4e-3, "-cosim_record_split", 1e-4)))
 
     def go(self, *words, **how):
         """In a process of its own: how long that takes says when to kill others."""
         return execute("run", *words, **how)
 
     def test_kills(self):
-        for model, ranks, options in in_short(self.CASES, 4):
+        for model, ranks, options in in_short(self.CASES, 8):
             with self.subTest(model=model.name, ranks=ranks, options=options):
                 self.clear()
                 seconds = self.whole(model, *options, ranks=ranks)

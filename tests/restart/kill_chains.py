@@ -222,16 +222,16 @@ class Chains(RestartTest):
         chain = TriedAgain((SERVO, 1, ("-subsystem_integrator", "erk"), 40), self.folder)
         change, kills = 1, 0
         while chain.killed_at(change):
-            change += 67
+            change += 131
             kills += 1
         self.assertGreater(kills, 3)
         chain.finish()
 
     def test_parts(self):
-        self.kill_at_all("parts", 127)
+        self.kill_at_all("parts", 251)
 
     def test_two_ranks(self):
-        self.kill_at_all("two ranks", 140)
+        self.kill_at_all("two ranks", 290)
 
     def kill_restarts(self, name, changes):
         """From one state that a kill has left, at one change after the other, up to where rows are appended
@@ -251,7 +251,7 @@ class Chains(RestartTest):
         self.kill_restarts("events", in_short(range(1, 400, 27), 3))
 
     def test_each_change_of_a_restart_on_two_ranks(self):
-        self.kill_restarts("two ranks", in_short(range(1, 120, 17), 3))
+        self.kill_restarts("two ranks", in_short(range(1, 120, 17), 4))
 
 
 def main():

@@ -36,6 +36,9 @@ class Estimators {
   /// Whether a prediction of this rank is a tangent that `correct` can better.
   bool curved() const;
 
+  /// Whether own subsystem k has an estimator.
+  bool linearizes(std::size_t k) const { return estimators_[k] != nullptr; }
+
   /// Free responses such that predictions for the inputs `end` (whole local array) are those of f
   /// and g where they lead. False where some fail there on this rank.
   bool correct(std::span<const Sample> end);

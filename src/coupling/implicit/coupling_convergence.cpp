@@ -50,8 +50,12 @@ void CouplingConvergence::begin() {
   contraction_.expect(attempt_.h());
 }
 
+void CouplingConvergence::learn_terms() {
+  terms_.learn(attempt_.trial->inputs, jacobian_.differenced());
+}
+
 std::span<const Sample> CouplingConvergence::terms() {
-  terms_.learn(attempt_.trial->inputs);
+  learn_terms();
   return terms_.values();
 }
 
@@ -144,7 +148,7 @@ void CouplingConvergence::measure_steps(std::span<const double> v, std::span<con
 
 /// The residual against what integrators and rounding make of outputs.
 double CouplingConvergence::noise_ratio(Vec f) {
-  terms_.learn(attempt_.trial->inputs);
+  learn_terms();
   double worst = 0.0;
   const ReadEntries r(f);
   const double h = attempt_.h();
@@ -254,7 +258,7 @@ const CouplingResidual& CouplingConvergence::measure_guess(const Remarks& remark
 bool CouplingConvergence::judge_guess() {
   guess_is_good_ = error_is_small(first_, unknowns_.residual());
   if (first_.ratio >= 1.0 && terms_.possible()) {
-    terms_.learn(attempt_.trial->inputs);
+    learn_terms();
     first_ = measure(unknowns_.residual());
     guess_is_good_ = error_is_small(first_, unknowns_.residual());
   }

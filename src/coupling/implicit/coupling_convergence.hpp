@@ -89,6 +89,7 @@ class CouplingConvergence {
   void measure_steps(std::span<const double> v, std::span<const double> r,
                      std::span<double> largest) const;
   double noise_ratio(Vec f);
+  void learn_terms();
 
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;

@@ -60,6 +60,8 @@ class CouplingJacobian {
   bool known() const { return kept_.h != 0.0 && kept_.contents == operator_.contents(); }
   bool is_new() const { return kept_.is_new; }
   bool is_differenced() const { return kept_.is_new && !kept_.is_estimated; }
+  /// K, if it was differenced for this macro-step.
+  const SubsystemGains* differenced() const { return is_differenced() ? &gains_ : nullptr; }
   /// It is too old for what the convergence test asks.
   void is_useless(bool useless) { kept_.is_useless = useless; }
 

@@ -86,7 +86,7 @@ void MissilesCoupling::estimate_error(const MacroStep& step, const Trial& trial,
   const auto norm = [&](Unknown unknown) {
     const double error = error_.norm(step, trial, fed_, {}, unknown);
     if (!(error > ErrorNorm::doubtful)) return error;
-    terms_.learn(trial.inputs);
+    terms_.learn(trial.inputs, nullptr);
     return error_.norm(step, trial, fed_, terms_.values(), unknown);
   };
   report.error = norm(Unknown::bounded);

@@ -6,13 +6,14 @@
 #include "coupling/estimation/estimators.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/error_norm.hpp"
+#include "coupling/problem/subsystem_gains.hpp"
 #include "signal/sample_parts.hpp"
 
 namespace concord {
 
 /// What the outputs that feed the inputs are sums of, |C| |x| + |D| |u| where a linearisation
-/// tells, else 0: a small difference of large terms carries their rounding, and what integrators
-/// leave of them.
+/// tells, else what differences tell, |K| |u|, else 0: a small difference of large terms carries
+/// their rounding, and what integrators leave of them.
 class OutputTerms {
  public:
   /// `estimators`: null where nothing is linearised.
@@ -22,8 +23,9 @@ class OutputTerms {
   /// An attempt begins: nothing is known.
   void forget();
 
-  /// Once in an attempt. Collective.
-  void learn(std::span<const Sample> inputs);
+  /// By linearisations, once in an attempt; by `differenced` where that is not null: the same on
+  /// all ranks. Collective.
+  void learn(std::span<const Sample> inputs, const SubsystemGains* differenced);
 
   /// Whether anything is linearised.
   bool possible() const { return estimators_ != nullptr; }
@@ -46,6 +48,8 @@ class OutputTerms {
  private:
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
+  void add(std::span<const Sample> inputs, const SubsystemGains& gains);
+
   const Estimators* estimators_;
   std::vector<Sample> terms_, outputs_;
   bool known_ = false;
