@@ -14,10 +14,10 @@
 #include "subsystem/ode/ode_events.hpp"
 #include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
+#include "subsystem/ode/scratch_inputs.hpp"
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
 #include "subsystem/sparse_linearization.hpp"
-#include "support/scratch.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -25,20 +25,6 @@ namespace {
 
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
-
-std::span<const double> values_of(std::span<const Sample> inputs, Scratch& scratch) {
-  const std::span<double> result = scratch.numbers(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) result[i] = inputs[i].value;
-  return result;
-}
-
-std::span<Sample> samples_in(Scratch& scratch, std::size_t count) {
-  static_assert(sizeof(Sample) % sizeof(double) == 0 && alignof(Sample) == alignof(double));
-  void* const place = scratch.numbers(count * (sizeof(Sample) / sizeof(double))).data();
-  Sample* const first = static_cast<Sample*>(place);
-  std::uninitialized_value_construct_n(first, count);
-  return {first, count};
-}
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
@@ -148,7 +134,6 @@ class OdeSubsystem final : public Subsystem,
   Outcome checked(bool ok);
   PointDerivatives derivatives() { return {model_, learnt_}; }
   void see(std::span<const Sample> inputs);
-  void keep_now();
 
   IntegratorKind kind_;
   bool continuation_;
@@ -165,7 +150,7 @@ class OdeSubsystem final : public Subsystem,
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
   OdeMemory now_;
-  std::unique_ptr<OdeMemory> saved_;  ///< once anything was
+  SavedMemory saved_;
   /// Where the last way back has ended, of macro-steps since the last advance; not a number:
   /// nowhere.
   double retraced_to_ = std::numeric_limits<double>::quiet_NaN();
@@ -261,8 +246,7 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
   arrive(step, inputs);
   if (rhs_.whole_step().outputs(wanted, outputs)) return Outcome::ok;
   Scratch scratch;
-  const std::span<Sample> ends = samples_in(scratch, inputs.size());
-  std::ranges::transform(inputs, ends.begin(), [&](const Polynomial& u) { return u.at(now_.h); });
+  const auto ends = samples_of(inputs, now_.h, scratch);
   return checked(derivatives().outputs(now_.t, now_.h, now_.x, ends, wanted, outputs));
 }
 
@@ -523,20 +507,13 @@ void OdeSubsystem::save() {
     make_integrator();
   }
   if (events_) events_->begin(now_.t, now_.x);
-  keep_now();
+  saved_.keep(now_);
   trials_.save();
   if (integrator_) integrator_->save();
 }
 
-void OdeSubsystem::keep_now() {
-  if (saved_)
-    *saved_ = now_;
-  else
-    saved_ = std::make_unique<OdeMemory>(now_);
-}
-
 void OdeSubsystem::restore() {
-  now_ = *saved_;
+  now_ = saved_.kept();
   trials_.restore();
   if (integrator_) integrator_->restore();
 }
@@ -579,7 +556,7 @@ bool OdeSubsystem::io(Archive& archive) {
     if (value && !model_.set_parameter(p, *value)) return false;
   }
   CONCORD_MEMBERS(archive, model_);
-  if (archive.reading()) keep_now();
+  if (archive.reading()) saved_.keep(now_);
   return true;
 }
 
