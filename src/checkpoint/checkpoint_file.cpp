@@ -76,11 +76,11 @@ CheckpointContent content_of(hid_t file) {
   return content;
 }
 
-std::vector<char> image_of_checkpoint(CheckpointContent& content) {
-  const Hdf5File file = file_in_memory();
+Hdf5File checkpoint_in_memory(CheckpointContent& content) {
+  Hdf5File file = file_in_memory();
   write_content(file, content);
   write_columns(file, content.memory, content.layouts);
-  return image_of(file);
+  return file;
 }
 
 /// A file's bytes, as far as they are a checkpoint.
@@ -168,8 +168,8 @@ void move_on(const fs::path& path, int kept) {
 }  // namespace
 
 void write_checkpoint(const fs::path& given, CheckpointContent& content, int kept) {
-  const std::vector<char> written = image_of_checkpoint(content);
-  const auto image = std::as_bytes(std::span(written));
+  const Hdf5File written = checkpoint_in_memory(content);
+  const auto image = image_of(written);
   Header header;
   header.size = image.size();
   header.check = check_value(image);

@@ -114,8 +114,7 @@ void write_system(const fs::path& path, const std::string& model, const LinearSy
   write_eigenvalues(file, modes);
   if (transfer != nullptr) write_transfer(file, *transfer);
   if (reduced != nullptr) write_reduced(file, *reduced);
-  const std::vector<char> image = image_of(file);
-  write_output_file(path, std::as_bytes(std::span(image)));
+  write_output_file(path, image_of(file));
 }
 
 void go_to(SimulationCore& simulation, std::optional<double> time) {

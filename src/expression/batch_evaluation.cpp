@@ -4,21 +4,24 @@
 #include <array>
 #include <utility>
 
+#include "support/scratch.hpp"
+
 namespace concord {
 
 namespace {
 
 /// Registers of some instances beside each other.
 struct Block {
-  const double* held;         ///< of the first instance: variables and constants
-  std::size_t held_rows;      ///< of so many rows
-  std::size_t held_distance;  ///< from row to row
-  const double* results;      ///< of operations
+  const double *variables, *constants;  ///< of the first instance
+  std::size_t first_constant, first_operation;
+  std::size_t distance;   ///< from row to row of these
+  const double* results;  ///< of operations
   std::size_t instances;
 
   const double* row(std::uint32_t place) const {
-    return place < held_rows ? held + place * held_distance
-                             : results + (place - held_rows) * instances;
+    if (place < first_constant) return variables + place * distance;
+    if (place < first_operation) return constants + (place - first_constant) * distance;
+    return results + (place - first_operation) * instances;
   }
 };
 
@@ -57,25 +60,34 @@ BatchEvaluation::BatchEvaluation(std::shared_ptr<const Program> program, std::si
     : program_(std::move(program)),
       instances_(instances),
       block_(block_of(program_->operands().size(), instances)),
-      registers_(program_->held_count() * instances + program_->operands().size() * block_) {}
+      constants_((program_->held_count() - program_->variable_count()) * instances) {}
 
 void BatchEvaluation::set_constants(std::size_t instance, std::span<const double> constants) {
-  double* place = registers_.data() + program_->variable_count() * instances_ + instance;
+  double* place = constants_.data() + instance;
   for (const double constant : constants) {
     *place = constant;
     place += instances_;
   }
 }
 
-void BatchEvaluation::run(std::span<double> results) {
-  if (instances_ == 1) return program_->run(registers_, results);
+void BatchEvaluation::run(std::span<const double> variables, std::span<double> results) const {
+  Scratch scratch;
+  const std::span<double> operations = scratch.numbers(program_->operands().size() * block_);
   for (std::size_t first = 0; first < instances_; first += block_)
-    run_block(first, std::min(block_, instances_ - first), results);
+    run_block(first, std::min(block_, instances_ - first), variables, operations, results);
 }
 
-void BatchEvaluation::run_block(std::size_t first, std::size_t count, std::span<double> results) {
-  double* out = registers_.data() + program_->held_count() * instances_;
-  const Block block{registers_.data() + first, program_->held_count(), instances_, out, count};
+void BatchEvaluation::run_block(std::size_t first, std::size_t count,
+                                std::span<const double> variables, std::span<double> operations,
+                                std::span<double> results) const {
+  double* out = operations.data();
+  const Block block{variables.data() + first,
+                    constants_.data() + first,
+                    program_->variable_count(),
+                    program_->held_count(),
+                    instances_,
+                    out,
+                    count};
   const Program::Operands* next = program_->operands().data();
   for (const auto& [operation, repeated] : program_->runs()) {
     out = by_operation[static_cast<std::size_t>(operation)](block, {next, repeated}, out);

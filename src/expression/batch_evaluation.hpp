@@ -13,8 +13,8 @@ namespace concord {
 /// instance, and each operation is done for all of them before the next one. Constants are each
 /// instance's own. Results have the bits that Evaluation gives each instance alone.
 ///
-/// Rows lie one behind the other: value i of row k is at k * instances() + i. Nothing is allocated
-/// after construction.
+/// Rows lie one behind the other: value i of row k is at k * instances() + i. What operations give
+/// lies in memory that all evaluations share (Scratch).
 class BatchEvaluation {
  public:
   /// At least one instance. Constants are 0 until they are set.
@@ -23,29 +23,21 @@ class BatchEvaluation {
   const std::shared_ptr<const Program>& program() const { return program_; }
   std::size_t instances() const { return instances_; }
   std::size_t result_count() const { return program_->result_count(); }
-  const std::vector<std::uint32_t>& variables_used() const { return program_->variables_used(); }
-
-  /// A row per variable, where the points of evaluation are to be written.
-  std::span<double> variables() {
-    return std::span(registers_).first(program_->variable_count() * instances_);
-  }
-  std::span<double> variable(std::size_t number) {
-    return variables().subspan(number * instances_, instances_);
-  }
 
   /// One per constant of the program, in the order of its registers.
   void set_constants(std::size_t instance, std::span<const double> constants);
 
-  /// Fills `results`, a row per result.
-  void run(std::span<double> results);
+  /// Fills `results`, a row per result, at the points `variables`, a row per variable.
+  void run(std::span<const double> variables, std::span<double> results) const;
 
  private:
-  void run_block(std::size_t first, std::size_t count, std::span<double> results);
+  void run_block(std::size_t first, std::size_t count, std::span<const double> variables,
+                 std::span<double> operations, std::span<double> results) const;
 
   std::shared_ptr<const Program> program_;
   std::size_t instances_;
   std::size_t block_;  ///< so many instances at a time that what operations give stays in the cache
-  std::vector<double> registers_;  ///< rows of variables and constants; of operations: of a block
+  std::vector<double> constants_;  ///< rows
 };
 
 /// slopes[row] += values[k] * direction[variable] for all instances, as ExpressionList::slopes does

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "support/scratch.hpp"
+
 namespace concord {
 
 ExpressionBatch::ExpressionBatch(const ExpressionList& first, std::size_t instances)
     : first_(first),
       values_(first.values().program(), instances),
-      derivatives_(first.derivatives().program(), instances),
-      entry_values_(first.entries().size() * instances) {
+      derivatives_(first.derivatives().program(), instances) {
   for (std::size_t i = 0; i < instances; ++i) set(i, first);
 }
 
@@ -19,18 +20,18 @@ bool ExpressionBatch::set(std::size_t instance, const ExpressionList& list) {
   return true;
 }
 
-std::span<const double> ExpressionBatch::differentiate() {
-  for (const std::uint32_t number : derivatives_.variables_used()) {
-    const std::span<const double> from = values_.variable(number);
-    std::copy(from.begin(), from.end(), derivatives_.variable(number).begin());
-  }
-  derivatives_.run(entry_values_);
+std::span<const double> ExpressionBatch::differentiate(std::span<const double> points) {
+  entry_values_.resize(entries().size() * instances());
+  derivatives_.run(points, entry_values_);
   return entry_values_;
 }
 
-void ExpressionBatch::slopes(std::span<const double> directions, std::span<double> slopes) {
+void ExpressionBatch::slopes(std::span<const double> points, std::span<const double> directions,
+                             std::span<double> slopes) const {
   const std::size_t n = instances();
-  const std::span<const double> values = differentiate();
+  Scratch scratch;
+  const std::span<double> values = scratch.numbers(entries().size() * n);
+  derivatives_.run(points, values);
   std::fill(slopes.begin(), slopes.end(), 0.0);
   for (std::size_t k = 0; k < entries().size(); ++k) {
     const auto [row, variable] = entries()[k];

@@ -23,26 +23,26 @@ class ExpressionBatch {
   std::size_t instances() const { return values_.instances(); }
   std::size_t count() const { return values_.result_count(); }
 
-  /// Where the points of `evaluate` and of `differentiate` are to be written, a row per variable.
-  std::span<double> points() { return values_.variables(); }
-
-  /// Fills `results`, a row per expression, at the points.
-  void evaluate(std::span<double> results) { values_.run(results); }
+  /// Fills `results`, a row per expression, at the points, which have a row per variable.
+  void evaluate(std::span<const double> points, std::span<double> results) const {
+    values_.run(points, results);
+  }
 
   /// The Jacobian's structure, that of each list.
   std::span<const ExpressionList::Entry> entries() const { return first_.entries(); }
 
   /// The exact values of the entries at the points, a row per entry; valid until the next call.
-  std::span<const double> differentiate();
+  std::span<const double> differentiate(std::span<const double> points);
 
   /// Fills `slopes`, a row per expression, with the derivatives along `directions`, which has a row
   /// per variable. What does not move moves nothing, however steep an expression is.
-  void slopes(std::span<const double> directions, std::span<double> slopes);
+  void slopes(std::span<const double> points, std::span<const double> directions,
+              std::span<double> slopes) const;
 
  private:
   ExpressionList first_;
   BatchEvaluation values_, derivatives_;
-  std::vector<double> entry_values_;
+  std::vector<double> entry_values_;  ///< once somebody has asked for them
 };
 
 }  // namespace concord

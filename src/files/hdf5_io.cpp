@@ -114,8 +114,23 @@ Hdf5Properties access_by_any_driver() {
   return access;
 }
 
+/// What lies in memory needs little beside it: texts of many variables would all be there twice.
+void keep_little_beside(const Hdf5Properties& access) {
+  constexpr std::size_t little = std::size_t{1} << 20;
+  H5AC_cache_config_t cache{};
+  cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+  hdf5_check(H5Pget_mdc_config(access, &cache));
+  cache.set_initial_size = true;
+  cache.initial_size = cache.max_size = cache.min_size = little;
+  cache.incr_mode = H5C_incr__off;
+  cache.flash_incr_mode = H5C_flash_incr__off;
+  cache.decr_mode = H5C_decr__off;
+  hdf5_check(H5Pset_mdc_config(access, &cache));
+}
+
 Hdf5Properties memory_access() {
   Hdf5Properties access = access_by_any_driver();
+  keep_little_beside(access);
   hdf5_check(H5Pset_fapl_core(access, std::size_t{1} << 16, false));
   return access;
 }
@@ -161,12 +176,12 @@ Hdf5File file_in_memory() {
       hdf5_check(H5Fcreate(unused_memory_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)));
 }
 
-std::vector<char> image_of(hid_t file) {
+std::span<const std::byte> image_of(hid_t file) {
   hdf5_check(H5Fflush(file, H5F_SCOPE_LOCAL));
-  std::vector<char> image(
-      static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0))));
-  hdf5_check(H5Fget_file_image(file, image.data(), image.size()));
-  return image;
+  void* bytes = nullptr;
+  hdf5_check(H5Fget_vfd_handle(file, H5P_DEFAULT, &bytes));
+  const auto size = static_cast<std::size_t>(hdf5_check(H5Fget_file_image(file, nullptr, 0)));
+  return {*static_cast<const std::byte* const*>(bytes), size};
 }
 
 Hdf5File file_of_image(std::span<const std::byte> image) {

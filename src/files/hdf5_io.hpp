@@ -22,10 +22,11 @@ Hdf5Properties file_access();
 /// Whether it has the signature of one.
 bool is_hdf5_file(const std::filesystem::path& path);
 
-/// A file in memory, and its bytes: what is written to disk as they are meets a full disk outside
-/// of HDF5, which does not survive one.
+/// A file in memory, and its bytes, where they lie as long as it is open and nothing is written:
+/// what is written to disk as they are meets a full disk outside of HDF5, which does not survive
+/// one.
 Hdf5File file_in_memory();
-std::vector<char> image_of(hid_t file);
+std::span<const std::byte> image_of(hid_t file);
 /// The file of which these are the bytes, for reading; they are copied.
 Hdf5File file_of_image(std::span<const std::byte> image);
 

@@ -125,8 +125,8 @@ Hdf5Object object_of(hid_t file, const ResultsAttribute& attribute) {
 }
 
 /// The file without rows, made in memory.
-std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
-  const Hdf5File file = file_in_memory();
+Hdf5File empty_results(const ResultsLayout& layout, int ranks) {
+  Hdf5File file = file_in_memory();
   for (const ResultsDataset& dataset : results_datasets()) {
     if (!dataset.exists(layout)) continue;
     create_group(file, dataset.group());
@@ -139,7 +139,7 @@ std::vector<char> empty_results_image(const ResultsLayout& layout, int ranks) {
     std::visit([&](const auto& value) { write_attribute(object, attribute.name, value); },
                attribute.begin(layout, ranks));
   }
-  return image_of(file);
+  return file;
 }
 
 /// Rows that are not those of parts.
@@ -258,9 +258,9 @@ void require_replaceable(const fs::path& path, const std::string& model_name) {
 }
 
 void create_empty_results(const fs::path& path, const ResultsLayout& layout, int ranks) {
-  const std::vector<char> image = empty_results_image(layout, ranks);
+  const Hdf5File file = empty_results(layout, ranks);
   try {
-    write_file(path, std::as_bytes(std::span(image)));
+    write_file(path, image_of(file));
   } catch (...) {
     std::error_code ignored;
     fs::remove(path, ignored);

@@ -262,8 +262,7 @@ void show_parts(const fs::path& path, const ResultsLayout& layout, bool goes_on)
     const Hdf5File to = file_in_memory();
     copy_results(from, to, layout,
                  {0, {}, goes_on ? Copied::As::that_of_run_that_goes_on : Copied::As::it_is});
-    const std::vector<char> image = image_of(to);
-    write_file(unfinished, std::as_bytes(std::span(image)));
+    write_file(unfinished, image_of(to));
     reserve_room_for_end(unfinished);
   });
 }

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "simulation/simulation_core.hpp"
 #include "support/messages.hpp"
@@ -49,7 +50,9 @@ std::vector<RankCosts> of_ranks(const SimulationCore& simulation) {
 }
 
 /// What is integrated as one has counters for all that is within, and their time in equal shares.
-std::vector<Counters> as_written(const SimulationPlan& plan, const std::vector<Counters>& all) {
+std::vector<Counters> as_written(const SimulationPlan& plan, std::vector<Counters> all) {
+  const auto groups = [](const SubsystemEntry& entry) { return is_group(entry.description); };
+  if (std::ranges::none_of(plan.model.subsystems, groups)) return all;
   std::vector<Counters> result;
   for (const WrittenPart& part : written_parts(plan.model, plan.network)) {
     result.push_back(all[part.subsystem]);
@@ -65,20 +68,21 @@ std::vector<Counters> as_written(const SimulationPlan& plan, const std::vector<C
 
 std::vector<Counters> of_subsystems(const SimulationCore& simulation) {
   const SimulationPlan& plan = simulation.plan();
-  const std::vector<Counters> own = own_counters(simulation);
+  std::vector<Counters> own = own_counters(simulation);
   if (rank_in(plan.comm) != 0) {
     send_bytes(plan.comm, bytes_of(own), 0);
     return {};
   }
   std::vector<Counters> all(plan.model.subsystems.size());
   for (int rank = 0; rank < ranks_of(plan.comm); ++rank) {
-    const auto part = rank == 0 ? own : items_in<Counters>(received_bytes(plan.comm, rank));
+    const auto part =
+        rank == 0 ? std::move(own) : items_in<Counters>(received_bytes(plan.comm, rank));
     std::size_t k = 0;
     for (const std::size_t g : plan.share.subsystems_of(rank)) {
       all[g] = part[k++];
     }
   }
-  return as_written(plan, all);
+  return as_written(plan, std::move(all));
 }
 
 }  // namespace

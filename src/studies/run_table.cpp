@@ -200,9 +200,9 @@ void RunTable::write(const std::string& command_line, const std::string& model) 
   write_attribute(file, "command_line", command_line);
   write_attribute(file, "model_name", model);
   write_columns(file, columns_, rows_);
-  const std::vector<char> image = image_of(file);
+  const auto image = image_of(file);
   try {
-    replace_file(hdf5_path(), std::as_bytes(std::span(image)));
+    replace_file(hdf5_path(), image);
   } catch (const std::exception& error) {
     refuse_to_write(hdf5_path(), error);
   }

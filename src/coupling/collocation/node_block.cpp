@@ -45,9 +45,18 @@ NodeBlock::NodeBlock(const RankNetwork& subsystems, std::size_t k, const Colloca
       n_(index(subsystems.states_of(k).size())),
       m_(index(subsystems.inputs_of(k).size())),
       p_(index(subsystems.outputs_of(k).size())),
-      fed_(std::move(fed)) {}
+      fed_(std::move(fed)),
+      derivatives_(std::make_shared<std::vector<double>>(nodes_ * per_node(), 0.0)) {}
 
-std::size_t NodeBlock::room() const { return static_cast<std::size_t>(nodes_ * per_node()); }
+double* NodeBlock::own_derivatives() {
+  if (derivatives_.use_count() > 1)
+    derivatives_ = std::make_shared<std::vector<double>>(*derivatives_);
+  return derivatives_->data();
+}
+
+void NodeBlock::share_with(const NodeBlock& other) {
+  if (*derivatives_ == *other.derivatives_) derivatives_ = other.derivatives_;
+}
 
 void NodeBlock::recall(Eigen::Index node, Linearization& known) const {
   known.parameters = parameters_;
@@ -61,31 +70,32 @@ void NodeBlock::recall(Eigen::Index node, Linearization& known) const {
 
 bool NodeBlock::learn(Eigen::Index node, const Linearization& here) {
   if (node + 1 == nodes_) parameters_ = here.parameters;
-  double* to = derivatives_ + node * per_node();
+  const double* known = at(node);
   bool others = false;
   for (const auto part : parts) {
     const std::vector<double>& values = here.*part;
-    others = others || !std::ranges::equal(values, std::span(to, values.size()));
-    to = std::ranges::copy(values, to).out;
+    others = others || !std::ranges::equal(values, std::span(known, values.size()));
+    known += values.size();
   }
-  if (others) changed();
-  return others;
+  if (!others) return false;
+  double* to = own_derivatives() + node * per_node();
+  for (const auto part : parts) to = std::ranges::copy(here.*part, to).out;
+  changed();
+  return true;
 }
 
 bool NodeBlock::interpolate(const NodeBlock& other, const Eigen::MatrixXd& weights) {
   if (std::exchange(taken_, other.version_) == other.version_) return false;
-  double* to = derivatives_;
-  bool others = false;
-  for (Eigen::Index node = 0; node < nodes_; ++node) {
-    for (Eigen::Index i = 0; i < per_node(); ++i, ++to) {
-      const double value =
-          sum_of_products(&weights(0, node), other.nodes_, other.derivatives_ + i, per_node());
-      others = others || !(value == *to);
-      *to = value;
-    }
-  }
-  if (others) changed();
-  return others;
+  Scratch scratch;
+  const std::span<double> found = scratch.numbers(derivatives_->size());
+  auto to = found.begin();
+  for (Eigen::Index node = 0; node < nodes_; ++node)
+    for (Eigen::Index i = 0; i < per_node(); ++i)
+      *to++ = sum_of_products(&weights(0, node), other.nodes_, other.at(0) + i, per_node());
+  if (std::ranges::equal(found, *derivatives_)) return false;
+  std::ranges::copy(found, own_derivatives());
+  changed();
+  return true;
 }
 
 void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) const {
@@ -109,7 +119,7 @@ void NodeBlock::fill_shifted(const Eigen::MatrixXd& inside, Factors& factors) co
 bool NodeBlock::is_like(const NodeBlock& other) const {
   return now_.h == other.now_.h && n_ == other.n_ && m_ == other.m_ && p_ == other.p_ &&
          fed_ == other.fed_ &&
-         std::equal(derivatives_, derivatives_ + nodes_ * per_node(), other.derivatives_);
+         (derivatives_ == other.derivatives_ || *derivatives_ == *other.derivatives_);
 }
 
 std::shared_ptr<const NodeBlock::Factors> NodeBlock::made_factors(
@@ -144,8 +154,14 @@ void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, bool leaves_u
         others, [this](const NodeBlock* other) { return other != nullptr && is_like(*other); });
     now_.factors = like != others.end() ? (*like)->now_.factors : made_factors(inside);
   }
-  const RowMajor& own = now_.factors->gains;
-  if (own.size() > 0) std::copy_n(own.data(), own.size(), &gains.at(k_, 0, 0));
+  const auto same = std::ranges::find_if(others, [this](const NodeBlock* other) {
+    return other != nullptr && other->has_factors_of(*this) && other->fed_count() == fed_count();
+  });
+  if (same != others.end()) {
+    gains.share(k_, (*same)->k_);
+  } else {
+    std::ranges::copy(now_.factors->gains.reshaped<Eigen::RowMajor>(), gains.own(k_).begin());
+  }
 }
 
 /// A column of K.
@@ -236,7 +252,8 @@ double NodeBlock::terms_of_output(Eigen::Index output, Eigen::Index node, const 
 
 void NodeBlock::io(Archive& archive) {
   archive.as("derivatives", [&] {
-    archive.values(std::span(derivatives_, static_cast<std::size_t>(nodes_ * per_node())));
+    archive.values(std::span(archive.reading() ? own_derivatives() : derivatives_->data(),
+                             derivatives_->size()));
   });
   if (archive.reading()) forget();
 }

@@ -38,10 +38,6 @@ class NodeBlock {
   NodeBlock(const RankNetwork& subsystems, std::size_t k, const CollocationNodes& nodes,
             std::vector<std::size_t> fed);
 
-  /// How many numbers it keeps, and where.
-  std::size_t room() const;
-  void keep_in(double* room) { derivatives_ = room; }
-
   /// f and g with their derivatives at a node, where `known` has what is known of these there: a
   /// subsystem whose derivatives are the same everywhere leaves them as they are.
   void recall(Eigen::Index node, Linearization& known) const;
@@ -50,6 +46,8 @@ class NodeBlock {
   /// Derivatives at these nodes are those of the polynomials through another block's, with these
   /// weights of its nodes. True: they were others.
   bool interpolate(const NodeBlock& other, const Eigen::MatrixXd& weights);
+  /// Keeps its derivatives where the other one does, if they are the same.
+  void share_with(const NodeBlock& other);
 
   /// M and K, of the derivatives that were taken last; `inside`: h A'. They are those of one of the
   /// others, which has them for the same h, where derivatives are the same; or those for an h that
@@ -94,7 +92,9 @@ class NodeBlock {
  private:
   using Matrix = Eigen::Map<const RowMajor>;
   Eigen::Index per_node() const { return (n_ + p_) * (n_ + m_); }
-  const double* at(Eigen::Index node) const { return derivatives_ + node * per_node(); }
+  const double* at(Eigen::Index node) const { return derivatives_->data() + node * per_node(); }
+  /// To be changed: nobody else's.
+  double* own_derivatives();
   Matrix f_x(Eigen::Index node) const { return {at(node), n_, n_}; }
   Matrix f_u(Eigen::Index node) const { return {at(node) + n_ * n_, n_, m_}; }
   Matrix g_x(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_), p_, n_}; }
@@ -125,10 +125,10 @@ class NodeBlock {
   std::size_t k_, first_output_;
   Eigen::Index nodes_, n_, m_, p_;  ///< of states, inputs, outputs
   std::vector<std::size_t> fed_;
-  double* derivatives_ = nullptr;  ///< per node f_x, f_u, g_x, g_u
-  std::int64_t parameters_ = -1;   ///< Linearization::parameters of them
-  std::int64_t version_ = 0;       ///< another one whenever they change
-  std::int64_t taken_ = -1;        ///< the other block's, of which they were interpolated
+  std::shared_ptr<std::vector<double>> derivatives_;  ///< per node f_x, f_u, g_x, g_u
+  std::int64_t parameters_ = -1;                      ///< Linearization::parameters of them
+  std::int64_t version_ = 0;                          ///< another one whenever they change
+  std::int64_t taken_ = -1;  ///< the other block's, of which they were interpolated
   Known now_, usual_;
 };
 

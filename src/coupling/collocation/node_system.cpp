@@ -56,16 +56,14 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
       to_end_(lagrange_weights(nodes.with_begin(), 1.0)),
       begin_inputs_(subsystems.n_inputs()),
       fed_(subsystems.n_inputs()),
-      fed_by_zero_(subsystems.n_inputs()) {
-  subsystems.exchange(outputs_[0], fed_by_zero_);
+      offsets_(subsystems) {
   blocks_.reserve(subsystems.n_own());
-  std::size_t room = 0;
   for (const std::size_t k : subsystems.all()) {
     const auto connected = system_.gains().inputs(k);
     std::vector<std::size_t> fed(connected.begin(), connected.end());
     for (std::size_t& input : fed) input -= subsystems.inputs_of(k).first;
     blocks_.emplace_back(subsystems, k, nodes, std::move(fed));
-    room += blocks_.back().room();
+    share_derivatives(k);
   }
   std::vector<char> together(subsystems.n_own(), 0);
   for (const SubsystemBatch& batch : subsystems.batches()) {
@@ -74,12 +72,11 @@ NodeSystem::NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes,
   }
   std::ranges::copy_if(subsystems.all(), std::back_inserter(alone_),
                        [&](std::size_t k) { return together[k] == 0; });
-  linearizations_.resize(room);
-  room = 0;
-  for (NodeBlock& block : blocks_) {
-    block.keep_in(linearizations_.data() + room);
-    room += block.room();
-  }
+}
+
+/// With the neighbour before: subsystems of one type come one behind the other.
+void NodeSystem::share_derivatives(std::size_t k) {
+  if (k > 0) blocks_[k].share_with(blocks_[k - 1]);
 }
 
 /// A subsystem that has failed stays where it was, until it is asked at the nodes.
@@ -231,7 +228,7 @@ bool NodeSystem::evaluate(std::size_t k) {
 }
 
 bool NodeSystem::linearize(std::size_t k) {
-  return at_nodes(k, Work::linearize, [&](Subsystem& subsystem, std::size_t node) {
+  const bool good = at_nodes(k, Work::linearize, [&](Subsystem& subsystem, std::size_t node) {
     blocks_[k].recall(signed_index(node), here_);
     if (subsystem.linearize_at(point_at(k, node), here_) != Outcome::ok) return false;
     changed_ = blocks_[k].learn(signed_index(node), here_) || changed_;
@@ -239,6 +236,8 @@ bool NodeSystem::linearize(std::size_t k) {
     std::ranges::transform(here_.g, outputs(k, node).begin(), [](double y) { return Sample{y}; });
     return true;
   });
+  share_derivatives(k);
+  return good;
 }
 
 /// Whether all subsystems of all ranks could be evaluated, and derivatives of any are others.
@@ -308,8 +307,10 @@ NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives, const InputSystem* 
 }
 
 NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other, const Eigen::MatrixXd& weights) {
-  for (const std::size_t k : subsystems_.all())
+  for (const std::size_t k : subsystems_.all()) {
     changed_ = blocks_[k].interpolate(other.blocks_[k], weights) || changed_;
+    share_derivatives(k);
+  }
   changed_ = changed_ || !system_.is_scaled_as(other.system_);
   return sweep(Derivatives::kept, &other.system_);
 }
@@ -390,7 +391,7 @@ bool NodeSystem::carry(std::span<CarriedError> errors, std::span<const double> i
     subsystems_.exchange(outputs_[i], fed_);
     for (std::size_t j = 0; j < connected.size(); ++j) {
       system_.right_side()[j * count() + i] =
-          fed_[connected[j]].value - fed_by_zero_[connected[j]].value + inputs[j];
+          fed_[connected[j]].value - offsets_[connected[j]] + inputs[j];
     }
   }
   const bool solved = system_.solve();
@@ -430,6 +431,7 @@ void NodeSystem::forget() {
 void NodeSystem::io(Archive& archive) {
   for (const std::size_t k : subsystems_.all()) {
     archive.within(k, [&] { CONCORD_MEMBERS(archive, blocks_[k]); });
+    if (archive.reading()) share_derivatives(k);
   }
   CONCORD_MEMBERS(archive, system_, assembled_for_);
   if (!archive.reading()) return;

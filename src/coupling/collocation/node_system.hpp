@@ -9,6 +9,7 @@
 #include "coupling/coupling.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
+#include "coupling/problem/unit_offsets.hpp"
 
 namespace concord {
 
@@ -105,6 +106,7 @@ class NodeSystem {
  private:
   enum Found : int { same, others, failed };
 
+  void share_derivatives(std::size_t k);
   void set_step(const MacroStep& step);
   void put_begin_inputs();
   void find_states();
@@ -136,8 +138,7 @@ class NodeSystem {
   InputSystem system_;
   std::vector<NodeBlock> blocks_;
   std::vector<NodeBatch> batches_;
-  std::vector<std::size_t> alone_;      ///< in none of them
-  std::vector<double> linearizations_;  ///< where blocks keep theirs, one behind the other
+  std::vector<std::size_t> alone_;  ///< in none of them
   MacroStep step_;
   int of_size_ = 0;            ///< macro-steps of its size in a row
   bool leaves_usual_ = false;  ///< more than one were of the size before
@@ -151,7 +152,8 @@ class NodeSystem {
   std::vector<std::vector<Sample>> inputs_, outputs_;  ///< per node, whole local arrays
   Eigen::VectorXd to_end_;                             ///< weights of values at the begin and nodes
   std::vector<double> begin_inputs_;
-  std::vector<Sample> fed_, fed_by_zero_;
+  std::vector<Sample> fed_;
+  UnitOffsets offsets_;
   Linearization here_;          ///< scratch
   bool changed_ = false;        ///< derivatives, since the last `assemble`
   double assembled_for_ = 0.0;  ///< h; 0: not at all

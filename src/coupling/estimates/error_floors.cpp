@@ -83,7 +83,7 @@ void ErrorPropagation::excuse_driven(const CommunicationPoint& point, double ela
     }
     subsystems_.exchange(sound, fed);
     for (const std::size_t i : subsystems_.connected_inputs()) {
-      fed[i].value -= fed_by_zero_[i].value;
+      fed[i].value -= offsets_[i];
     }
     const bool excused = excuse_explained(fed, risen, of_risen, astray);
     again = agree_on_largest(subsystems_.comm(), excused ? 1 : 0) != 0;
@@ -122,7 +122,7 @@ void ErrorPropagation::write_floors(const CommunicationPoint& point, std::span<d
     }
     subsystems_.exchange(noise, fed);
     for (const std::size_t i : connected) {
-      fed[i].value = std::abs(fed[i].value - fed_by_zero_[i].value);
+      fed[i].value = std::abs(fed[i].value - offsets_[i]);
     }
   }
   for (std::size_t o = 0; o < floors.size(); ++o) {

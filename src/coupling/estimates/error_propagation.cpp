@@ -35,9 +35,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
                      (rows || subsystems.network().has_loops() || constraints_.any())),
       parts_(subsystems.n_own()),
       outputs_(subsystems.n_outputs()),
-      exact_(subsystems.n_outputs()),
       fed_(subsystems.n_inputs()),
-      fed_by_zero_(subsystems.n_inputs()),
+      offsets_(subsystems),
       per_output_(subsystems.n_inputs()),
       nothing_(subsystems.connected_inputs().size()) {
   between_.assign(subsystems.n_outputs(), 0.0);
@@ -52,10 +51,8 @@ ErrorPropagation::ErrorPropagation(RankNetwork& subsystems, bool consistent, boo
       network.has_feedthrough()) {
     direct_.emplace(subsystems, constraints_, 1, estimate_options, sparse_ones);
   }
-  subsystems.exchange(outputs_, fed_by_zero_);
   subsystems.exchange(std::vector<Sample>(outputs_.size(), Sample{1.0}), fed_);
-  for (std::size_t i = 0; i < fed_.size(); ++i)
-    per_output_[i] = fed_[i].value - fed_by_zero_[i].value;
+  for (std::size_t i = 0; i < fed_.size(); ++i) per_output_[i] = fed_[i].value - offsets_[i];
   const auto nothing = std::make_shared<Spread>();
   const auto none = std::make_shared<const Linearization>();
   std::size_t first = 0, first_held = 0;
@@ -209,7 +206,7 @@ void ErrorPropagation::match_entries(LinearMap Spread::*gain, InputSystem& syste
 void ErrorPropagation::exchange() {
   subsystems_.exchange(outputs_, fed_);
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    fed_[i].value -= fed_by_zero_[i].value;
+    fed_[i].value -= offsets_[i];
   }
 }
 
@@ -276,8 +273,7 @@ void ErrorPropagation::hold(const Disturbance& disturbance) {
   for (Part& part : parts_) {
     for (std::size_t c = 0; c < part.held.size(); ++c) {
       const std::size_t i = subsystems_.held_inputs()[part.held.first + c];
-      part.u_held()[index(c)] =
-          fed_[i].value - fed_by_zero_[i].value + disturbance.held[part.held.first + c];
+      part.u_held()[index(c)] = fed_[i].value - offsets_[i] + disturbance.held[part.held.first + c];
     }
   }
 }
@@ -515,6 +511,7 @@ bool ErrorPropagation::end(const CommunicationPoint& point, const Disturbance& d
 void ErrorPropagation::pass_through_curve(std::size_t k, const CommunicationPoint& point,
                                           std::span<const double> end) {
   Part& part = parts_[k];
+  exact_.resize(outputs_.size());
   const auto wrong = end.subspan(part.connected.first, part.connected.size());
   bool large = false;
   for (std::size_t c = 0; c < wrong.size(); ++c) {

@@ -15,6 +15,7 @@
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/input_system.hpp"
 #include "coupling/problem/linear_map.hpp"
+#include "coupling/problem/unit_offsets.hpp"
 #include "subsystem/grazes.hpp"
 #include "subsystem/sparse_linearization.hpp"
 
@@ -263,7 +264,8 @@ class ErrorPropagation {
   LastFew<const Linearization> linearizations_;
   LastFew<Spread> spreads_;
   std::vector<double> first_stage_, second_stage_, missed_, between_;
-  std::vector<Sample> outputs_, exact_, fed_, fed_by_zero_;
+  std::vector<Sample> outputs_, exact_, fed_;
+  UnitOffsets offsets_;
   std::vector<double> per_output_;            ///< what an output of one more is to inputs
   std::vector<double> nothing_;               ///< zeros, per connected input
   std::vector<CarriedError> carried_errors_;  ///< scratch

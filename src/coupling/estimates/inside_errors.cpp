@@ -74,6 +74,11 @@ std::vector<double> terms_of(RankNetwork& subsystems, std::size_t k) {
   return terms;
 }
 
+/// Of what mostly is not there at all.
+double of(const std::vector<double>& values, std::size_t i) {
+  return values.empty() ? 0.0 : values[i];
+}
+
 /// Of what a signal is beside the polynomial through the points: as value its mean, as slope the
 /// size of that, unless it cancels but for `rest` of the magnitude.
 Sample unless_it_cancels(double mean, double magnitude, double rest) {
@@ -141,18 +146,16 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       sizes_(method.estimate == ErrorEstimate::none ? InnerPoints::Sizes::given
                                                     : InnerPoints::Sizes::controlled),
       constraints_(subsystems),
+      judges_(method.estimate == ErrorEstimate::predictor && !method.compares_with_prediction()),
       norm_(subsystems.comm(), method.adapt_tolerance, method.hold.degree,
-            subsystems.network().n_integrations(), subsystems.connected_inputs().size()),
+            subsystems.network().n_integrations(),
+            judges_ ? subsystems.connected_inputs().size() : 0),
       watched_(subsystems.connected_inputs()),
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),
       doubt_(mean_.size()),
-      scanned_size_(mean_.size()),
-      ahead_(mean_.size()),
-      noise_(mean_.size()),
       fed_(subsystems.n_inputs()),
-      fed_by_zero_(subsystems.n_inputs()),
-      beside_(subsystems.n_outputs()),
+      offsets_(subsystems),
       part_(subsystems.n_outputs()),
       followers_(followers_in(subsystems)),
       scanned_(
@@ -169,7 +172,6 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       for (std::size_t o = out.first; o < out.last; ++o) unknown_.push_back(o);
     }
   }
-  subsystems.exchange(part_, fed_by_zero_);
   forget();
 }
 
@@ -188,10 +190,11 @@ void InsideErrors::scan_again(const CommunicationPoint& point) {
   if (agree_on_largest(subsystems_.comm(), anew ? 1 : 0) == 0) {
     return;
   }
-  std::ranges::fill(beside_, Sample{});
+  beside_.assign(part_.size(), Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     beside_[scanned.outputs()[i]].value = scanned.range(i);
   }
+  ahead_.resize(mean_.size());
   const auto take = [&](std::size_t i, double range) { ahead_[i] = std::abs(range); };
   feed(&Sample::value, take);
   pass_on_delays(ahead_);
@@ -208,7 +211,7 @@ void InsideErrors::restart(const CommunicationPoint& point) {
     const bool at_rest = subsystems_.input_sizes().only_expected(connected[j]) && !steep &&
                          point.inputs[connected[j]].value == 0.0;
     const bool unknown = subsystems_.input_sizes()[connected[j]] == 0.0 || at_rest;
-    if (unknown && ahead_[connected[j]] == 0.0) {
+    if (judges_ && unknown && of(ahead_, connected[j]) == 0.0) {
       norm_.begins_at_zero(j);
     }
   }
@@ -249,8 +252,8 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
     mean_[i] = 0.0;
-    size_[i] = scanned_size_[i] = 0.0;
-    doubt_[i] = std::abs(fed_[i].value - fed_by_zero_[i].value);
+    size_[i] = 0.0;
+    doubt_[i] = std::abs(fed_[i].value - offsets_[i]);
   }
   for (std::size_t p = 0; p < rows_.count(); ++p) {
     subsystems_.exchange(rows_.outputs[p], fed_);
@@ -279,7 +282,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
 void InsideErrors::add_scanned(const MacroStep& step) {
   const ScannedOutputs& scanned = subsystems_.scanned_outputs();
   const double cells = step.size() / scanned.resolution();
-  std::ranges::fill(beside_, Sample{});
+  beside_.assign(part_.size(), Sample{});
   for (std::size_t i = 0; i < scanned.outputs().size(); ++i) {
     const std::size_t o = scanned.outputs()[i];
     const auto beside = scanned.beside(i, step, rows_);
@@ -289,6 +292,7 @@ void InsideErrors::add_scanned(const MacroStep& step) {
   }
   look_along_followers(step);
   feed(&Sample::value, [&](std::size_t i, double mean) { mean_[i] -= mean; });
+  scanned_size_.assign(mean_.size(), 0.0);
   feed(&Sample::derivative, [&](std::size_t i, double size) {
     scanned_size_[i] = std::abs(size);
     size_[i] += std::abs(size);
@@ -315,14 +319,14 @@ void InsideErrors::feed(double Sample::*part, const Use& use) {
   });
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : subsystems_.connected_inputs()) {
-    use(i, fed_[i].value - fed_by_zero_[i].value);
+    use(i, fed_[i].value - offsets_[i]);
   }
 }
 
 /// Of what lies between the points: others' ways inside are known up to what integrators leave,
 /// which no smaller macro-step makes less.
 double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
-  std::ranges::fill(noise_, 0.0);
+  noise_.clear();
   const double worst = in_tolerances(step.size(), trial, scanned_size_);
   if (!(worst > 1.0)) return worst;
   find_noise();
@@ -330,7 +334,7 @@ double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
 }
 
 double InsideErrors::of_all_in_tolerances(const MacroStep& step, const Trial& trial) {
-  std::ranges::fill(noise_, 0.0);
+  noise_.clear();
   return in_tolerances(step.size(), trial, size_);
 }
 
@@ -341,14 +345,14 @@ double InsideErrors::in_tolerances(double h, const Trial& trial,
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const std::size_t i = connected[j];
     const double value = trial.inputs[i].value;
-    const double size = std::max(subsystems_.input_sizes()[i], ahead_[i]);
+    const double size = std::max(subsystems_.input_sizes()[i], of(ahead_, i));
     using Rise = ErrorNorm::Rise;
     const double ends =
         std::max(std::abs(rows_.inputs.front()[i].value), std::abs(rows_.inputs.back()[i].value));
-    norm_.add(j, constraints_.is_equation(j) ? 0.0 : errors[i],
+    norm_.add(j, constraints_.is_equation(j) ? 0.0 : of(errors, i),
               ranges_ ? ranges_->range(j, value) : std::abs(value),
-              ranges_ ? std::max(ranges_->size(j, size), ahead_[i]) : size, noise_[i],
-              scanned_size_[i] > ends ? Rise::is_over : Rise::goes_on);
+              ranges_ ? std::max(ranges_->size(j, size), of(ahead_, i)) : size, of(noise_, i),
+              of(scanned_size_, i) > ends ? Rise::is_over : Rise::goes_on);
   }
   return norm_.worst();
 }
@@ -356,13 +360,14 @@ double InsideErrors::in_tolerances(double h, const Trial& trial,
 /// What rounding and integrators leave of large inputs whose difference rises from nothing, now or
 /// a delay ago.
 void InsideErrors::find_noise() {
-  std::ranges::fill(beside_, Sample{});
+  beside_.assign(part_.size(), Sample{});
   for (const std::size_t k : followers_) {
     if (subsystems_.passed_way().count(k) != 1) continue;
     const std::vector<double> terms = terms_of(subsystems_, k);
     const std::size_t first = subsystems_.outputs_of(k).first;
     for (std::size_t o = 0; o < terms.size(); ++o) beside_[first + o].value = norm_.noise(terms[o]);
   }
+  noise_.resize(mean_.size());
   const auto take = [&](std::size_t i, double noise) { noise_[i] = std::abs(noise); };
   feed(&Sample::value, take);
   pass_on_delays(noise_);

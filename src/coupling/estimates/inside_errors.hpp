@@ -7,6 +7,7 @@
 #include "coupling/coupling.hpp"
 #include "coupling/problem/constraint_rows.hpp"
 #include "coupling/problem/error_norm.hpp"
+#include "coupling/problem/unit_offsets.hpp"
 #include "signal/signal_ranges.hpp"
 
 namespace concord {
@@ -63,18 +64,20 @@ class InsideErrors {
   RankNetwork& subsystems_;
   InnerPoints::Sizes sizes_;
   ConstraintRows constraints_;
-  ErrorNorm norm_;
+  bool judges_;                         ///< the step control stands on it
+  ErrorNorm norm_;                      ///< without signals where it does not
   std::optional<SignalRanges> ranges_;  ///< of inputs, where errors are judged by them
   std::vector<std::size_t> unknown_;    ///< outputs that tell nothing inside
   std::vector<std::size_t> watched_;    ///< inputs that something feeds, held ones last
   std::vector<double> mean_, size_;     ///< of e and |e|
   std::vector<double> doubt_;           ///< what e may be wrong by
-  std::vector<double> scanned_size_;    ///< of size_, what lies between the points
-  std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone
+  std::vector<double> scanned_size_;    ///< of size_, what lies between the points; none: nothing
+  std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone; none: none
   std::vector<double> noise_;           ///< errors between the points up to it are none
   InnerPoints::Rows inputs_, outputs_;
   InsideRows rows_;  ///< of the last look
-  std::vector<Sample> fed_, fed_by_zero_;
+  std::vector<Sample> fed_;
+  UnitOffsets offsets_;
   std::vector<Sample> beside_;  ///< of outputs: ScannedOutputs::Beside, as value and derivative
   std::vector<Sample> part_;    ///< scratch
   double from_ = 0.0, until_ = 0.0;     ///< of the last scan

@@ -14,7 +14,7 @@ std::vector<double> ErrorPropagation::input_errors(std::size_t k) const {
   const IndexRange inputs = subsystems_.inputs_of(k);
   std::vector<double> errors(inputs.size());
   for (std::size_t i = inputs.first; i < inputs.last; ++i)
-    errors[i - inputs.first] = fed_[i].value - fed_by_zero_[i].value;
+    errors[i - inputs.first] = fed_[i].value - offsets_[i];
   for (std::size_t c = part.held.first; c < part.held.last; ++c)
     errors[subsystems_.held_inputs()[c] - inputs.first] =
         part.u_held()[static_cast<Eigen::Index>(c - part.held.first)];
@@ -85,8 +85,7 @@ void ErrorPropagation::spread_instant_errors() {
     }
     subsystems_.exchange(late, fed);
     for (const std::size_t i : subsystems_.connected_inputs())
-      fed[i].value =
-          per_output_[i] == 0.0 ? 0.0 : (fed[i].value - fed_by_zero_[i].value) / per_output_[i];
+      fed[i].value = per_output_[i] == 0.0 ? 0.0 : (fed[i].value - offsets_[i]) / per_output_[i];
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (own[k] != 0) continue;
       const IndexRange in = subsystems_.inputs_of(k);
@@ -165,7 +164,7 @@ void ErrorPropagation::note_slopes(const CommunicationPoint& point) {
     inputs.clear();
     for (std::size_t i = range.first; i < range.last; ++i) {
       inputs.push_back(point.polynomials[i].at(point.last_step));
-      part.u_before.push_back(fed_[i].value - fed_by_zero_[i].value +
+      part.u_before.push_back(fed_[i].value - offsets_[i] +
                               inputs.back().derivative * part.instant_error);
     }
     if (part.instant_error != 0.0 && !find_slopes(k, inputs, part.f_before)) part.f_before.clear();

@@ -256,7 +256,7 @@ void ErrorPropagation::assemble_direct() {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (subsystems_.own(k).description().constraint != ConstraintKind::indirect) continue;
     for (std::size_t i = 0; i < direct_->gains().inputs(k).size(); ++i)
-      direct_->gains().at(k, constraint_corrected, i) = 0.0;
+      direct_->gains().own(k, constraint_corrected, i) = 0.0;
   }
   direct_->assemble();
 }
@@ -270,9 +270,13 @@ void ErrorPropagation::put_gains(LinearMap Spread::*gain, InputSystem& system) {
       continue;
     }
     const Eigen::MatrixXd& own = map.whole();
+    if (k > 0 && own.size() > 0 && parts_[k].spread == parts_[k - 1].spread) {
+      system.gains().share(k, k - 1);
+      continue;
+    }
     for (Eigen::Index o = 0; o < own.rows(); ++o) {
       for (Eigen::Index i = 0; i < own.cols(); ++i) {
-        system.gains().at(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
+        system.gains().own(k, static_cast<std::size_t>(o), static_cast<std::size_t>(i)) = own(o, i);
       }
     }
   }

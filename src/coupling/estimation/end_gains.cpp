@@ -36,20 +36,36 @@ constexpr int degree(int parts) { return 2 * parts - 1; }
 
 EndGains::EndGains(std::vector<std::size_t> connected, std::vector<bool> afresh,
                    std::size_t outputs, Response response, int parts)
-    : kind_(response),
-      parts_(parts),
+    : parts_(parts),
       connected_(std::move(connected)),
       afresh_(std::move(afresh)),
-      known_(std::make_shared<Known>(response, parts, outputs, connected_.size())),
+      known_(nothing_yet(response, parts, outputs, connected_.size())),
       begin_values_(connected_.size()) {
   afresh_.resize(connected_.size(), false);
   const auto n = static_cast<Eigen::Index>(connected_.size());
   begin_slopes_.setZero(n);
-  begin_curvatures_.setZero(n);
+  if (parts_ > 2) {
+    begin_curvatures_.setZero(n);
+  }
 }
 
-EndGains::Known::Known(Response kind, int parts, std::size_t outputs, std::size_t inputs)
-    : response(kind, degree(parts)), stiff(outputs, 0) {
+/// The same for all of a type, one behind the other.
+std::shared_ptr<EndGains::Known> EndGains::nothing_yet(Response kind, int parts,
+                                                       std::size_t outputs, std::size_t inputs) {
+  static std::weak_ptr<Known> last;
+  auto known = last.lock();
+  const bool fits = known && known->is_nothing && known->kind == kind && known->parts == parts &&
+                    known->stiff.size() == outputs &&
+                    known->gain.cols() == parts * static_cast<Eigen::Index>(inputs);
+  if (!fits) {
+    known = std::make_shared<Known>(kind, parts, outputs, inputs);
+    last = known;
+  }
+  return known;
+}
+
+EndGains::Known::Known(Response of_kind, int of_parts, std::size_t outputs, std::size_t inputs)
+    : kind(of_kind), parts(of_parts), response(kind, degree(parts)), stiff(outputs, 0) {
   gain.setZero(parts * static_cast<Eigen::Index>(outputs),
                parts * static_cast<Eigen::Index>(inputs));
 }
@@ -136,8 +152,9 @@ void EndGains::add_late(const LocalLinearization& subsystem) {
 void EndGains::compute(const LocalLinearization& subsystem, double h, bool slopes_known) {
   h_ = h;
   slopes_known_ = slopes_known;
-  if (known_.use_count() > 1) {
-    known_ = std::make_shared<Known>(kind_, parts_, known_->stiff.size(), connected_.size());
+  if (known_.use_count() > 1 || known_->is_nothing) {
+    known_ = std::make_shared<Known>(known_->kind, parts_, known_->stiff.size(), connected_.size());
+    known_->is_nothing = false;
   }
   Eigen::MatrixXd b(subsystem.b().rows(), static_cast<Eigen::Index>(connected_.size()));
   Eigen::MatrixXd d(subsystem.d().rows(), b.cols());
@@ -234,7 +251,9 @@ void EndGains::begin(std::span<const Sample> inputs) {
     const auto entry = static_cast<Eigen::Index>(i);
     begin_values_[i] = input.value;
     begin_slopes_[entry] = afresh_[i] ? 0.0 : h_ * input.derivative;
-    begin_curvatures_[entry] = afresh_[i] ? 0.0 : h_ * h_ * input.curvature;
+    if (parts_ > 2) {
+      begin_curvatures_[entry] = afresh_[i] ? 0.0 : h_ * h_ * input.curvature;
+    }
   }
 }
 

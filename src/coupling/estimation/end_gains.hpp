@@ -78,6 +78,9 @@ class EndGains {
                         static_cast<Eigen::Index>(input) * parts_ + input_part);
   }
 
+  /// Whether K is one.
+  bool shares_with(const EndGains& other) const { return known_ == other.known_; }
+
   double step() const { return h_; }
 
   /// Outputs (one flag each) whose second derivative at the end is that of the cubic through values
@@ -90,13 +93,18 @@ class EndGains {
   using Shapes = std::array<Shape, 3>;
   /// What is computed. The response keeps nothing of one subsystem that another would read.
   struct Known {
-    Known(Response kind, int parts, std::size_t outputs, std::size_t inputs);
+    Known(Response of_kind, int of_parts, std::size_t outputs, std::size_t inputs);
 
+    Response kind;
+    int parts;
+    bool is_nothing = true;            ///< until it is computed
     StepResponse response;             ///< to the connected inputs
     Eigen::MatrixXd gain;              ///< parts n_out x parts n_connected
     std::array<Eigen::MatrixXd, 3> x;  ///< x(h) per part of the end of a connected input
     std::vector<char> stiff;
   };
+  static std::shared_ptr<Known> nothing_yet(Response kind, int parts, std::size_t outputs,
+                                            std::size_t inputs);
   bool is_as(const EndGains& other) const;
   const Shapes& shapes(bool afresh) const;
   Leaving leaving() const;
@@ -104,7 +112,6 @@ class EndGains {
   void find_stiff_outputs(const LocalLinearization& subsystem);
   Eigen::MatrixXd states_for(const Shape& joined, const Shape& afresh);
 
-  Response kind_;
   int parts_;
   std::vector<std::size_t> connected_;
   std::vector<bool> afresh_;
@@ -112,7 +119,7 @@ class EndGains {
   bool slopes_known_ = true;
   std::shared_ptr<Known> known_;  ///< shared with those for whom it is the same
   std::vector<double> begin_values_;
-  /// h u'_N and h^2 u''_N of the connected inputs that continue them.
+  /// h u'_N and, of quintic ones, h^2 u''_N of the connected inputs that continue them.
   Eigen::VectorXd begin_slopes_, begin_curvatures_;
 };
 

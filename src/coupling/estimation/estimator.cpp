@@ -19,9 +19,12 @@ Estimator::Estimator(Subsystem& subsystem, std::vector<std::size_t> connected,
                local_.knows_derivatives()) {
   const std::size_t outputs = subsystem.description().outputs.size();
   free_.resize(outputs);
-  tangent_.resize(outputs);
-  reached_.outputs.resize(outputs);
-  reached_.curvatures.resize(outputs);
+}
+
+/// All calls share it.
+Estimator::Reached& Estimator::reached() {
+  static Reached reached;
+  return reached;
 }
 
 bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
@@ -35,7 +38,7 @@ bool Estimator::prepare(const MacroStep& step, std::span<const Sample> begin,
     ends_.compute_once(local_, step.size(), slopes_known, pool);
     changed = true;
   }
-  begin_.assign(outputs.begin(), outputs.end());
+  if (ends_.parts() > 2) begin_.assign(outputs.begin(), outputs.end());
   find_free_response(begin, outputs);
   add_defect();
   if (curved_) {
@@ -51,7 +54,7 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
   ramp_ = ends_.step() * f_t;
   ends_.begin(begin);
   ends_.free_states(local_.f(), ramp_, xi_);
-  Eigen::VectorXd& f_end = reached_.f;
+  Eigen::VectorXd& f_end = reached().f;
   f_end = local_.f() + ramp_;
   local_.a().with([&](const auto& a) { add_product(a, xi_, f_end); });
   local_.c().with([&](const auto& c) {
@@ -62,7 +65,7 @@ void Estimator::find_free_response(std::span<const Sample> begin, std::span<cons
     }
   });
   if (ends_.parts() > 2) {
-    Eigen::VectorXd& bend = reached_.bend;
+    Eigen::VectorXd& bend = reached().bend;
     bend = f_t;
     local_.a().with([&](const auto& a) { add_product(a, f_end, bend); });
     local_.c().with([&](const auto& c) {
@@ -116,13 +119,14 @@ bool Estimator::correct(std::span<const Sample> end) {
   if (!curved_) {
     return true;
   }
-  std::vector<Sample>& reached = reached_.outputs;
-  if (!reach(end, reached)) {
+  std::vector<Sample>& outputs = reached().outputs;
+  outputs.resize(free_.size());
+  if (!reach(end, outputs)) {
     return_to_tangent();
     return false;
   }
-  ends_.add_to_outputs(end, -1.0, reached);
-  std::copy(reached.begin(), reached.end(), free_.begin());
+  ends_.add_to_outputs(end, -1.0, outputs);
+  std::copy(outputs.begin(), outputs.end(), free_.begin());
   add_expected(free_);
   corrected_ = true;
   return true;
@@ -142,11 +146,11 @@ void Estimator::return_to_tangent() {
 
 /// Outputs where the inputs lead, defect aside. False where f or g fails there or isn't finite.
 bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
-  Eigen::VectorXd& x = reached_.x;
+  Eigen::VectorXd& x = reached().x;
   x = xi_;
   ends_.add_to_states(end, x);
-  reached_.rho = -local_.f() - ramp_;
-  local_.a().with([&](const auto& a) { reached_.rho.noalias() -= a * x; });
+  reached().rho = -local_.f() - ramp_;
+  local_.a().with([&](const auto& a) { reached().rho.noalias() -= a * x; });
   x += local_.x();
   const StatePoint point{step_.end,
                          ends_.step(),
@@ -158,7 +162,8 @@ bool Estimator::reach(std::span<const Sample> end, std::span<Sample> outputs) {
 }
 
 bool Estimator::reach_curvatures(const StatePoint& point, std::span<Sample> outputs) {
-  auto& curvatures = reached_.curvatures;
+  auto& curvatures = reached().curvatures;
+  curvatures.resize(outputs.size());
   if (subsystem_.output_curvatures_at(point, curvatures) != Outcome::ok) {
     return false;
   }
@@ -170,7 +175,7 @@ bool Estimator::reach_curvatures(const StatePoint& point, std::span<Sample> outp
 
 /// x^ += 2 h phi_3(hA) rho.
 bool Estimator::bend(const StatePoint& point) {
-  auto& [x, f, rho, bent, outputs, curvatures] = reached_;
+  auto& [x, f, rho, bent, outputs, curvatures] = reached();
   if (!local_.knows_derivatives() || x.size() == 0) {
     return true;
   }
@@ -198,7 +203,8 @@ void Estimator::observe(std::span<const Sample> end, std::span<const Sample> out
   if (!corrected_) {
     correct(end);
   }
-  std::vector<Sample>& predicted = reached_.outputs;
+  std::vector<Sample>& predicted = reached().outputs;
+  predicted.resize(free_.size());
   std::copy(free_.begin(), free_.end(), predicted.begin());
   ends_.add_to_outputs(end, 1.0, predicted);
   defects_.learn(ends_.step(), corrected_, predicted, outputs);

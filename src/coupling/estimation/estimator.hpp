@@ -68,6 +68,9 @@ class Estimator {
     return ends_.at(output, output_part, input, input_part);
   }
 
+  /// Whether all of K is one with another's.
+  bool shares_gains_with(const Estimator& other) const { return ends_.shares_with(other.ends_); }
+
   /// (y, y')^ for the inputs `end` (all of the subsystem's), curves included.
   void predict(std::span<const Sample> end, std::span<Sample> outputs);
 
@@ -92,13 +95,14 @@ class Estimator {
   void restart();
 
  private:
-  /// Where the inputs lead, and what f makes of it.
+  /// Where the inputs lead, and what f makes of it; within a call.
   struct Reached {
     Eigen::VectorXd x, f, rho, bend;
     std::vector<Sample> outputs;
     std::vector<double> curvatures;
   };
 
+  static Reached& reached();
   void find_free_response(std::span<const Sample> begin, std::span<const Sample> outputs);
   void add_defect();
   bool reach(std::span<const Sample> end, std::span<Sample> outputs);
@@ -117,9 +121,8 @@ class Estimator {
   bool curved_ = false;
   bool corrected_ = false;              ///< b is that of `correct`
   Eigen::VectorXd xi_, ramp_;           ///< of the free response: x^ - x_N, h f_t
-  std::vector<Sample> begin_;           ///< outputs at t_N
-  std::vector<Sample> free_, tangent_;  ///< b, and that of the tangent
-  Reached reached_;
+  std::vector<Sample> begin_;           ///< outputs at t_N, where inputs are quintic
+  std::vector<Sample> free_, tangent_;  ///< b, and, where it is curved, that of the tangent
 };
 
 }  // namespace concord

@@ -143,9 +143,17 @@ void Estimators::return_to_tangents() {
 void Estimators::copy_gains(SubsystemGains& gains) const {
   const auto parts = static_cast<std::size_t>(parts_);
   for (std::size_t k = 0; k < estimators_.size(); ++k) {
+    if (!estimators_[k]) {
+      continue;
+    }
+    if (k > 0 && estimators_[k - 1] && estimators_[k]->shares_gains_with(*estimators_[k - 1])) {
+      gains.share(k, k - 1);
+      continue;
+    }
+    const std::span<double> own = gains.own(k);
     for (std::size_t row = 0; row < parts * subsystems_.outputs_of(k).size(); ++row) {
-      for (std::size_t column = 0; estimators_[k] && column < gains.columns(k); ++column) {
-        gains.at(k, row, column) =
+      for (std::size_t column = 0; column < gains.columns(k); ++column) {
+        own[row * gains.columns(k) + column] =
             estimators_[k]->gain(row / parts, static_cast<int>(row % parts), column / parts,
                                  static_cast<int>(column % parts));
       }

@@ -1,8 +1,11 @@
 #include "coupling/estimation/local_linearization.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -82,6 +85,29 @@ bool is_sparse(const LinearPattern& pattern) {
   return n >= fewest_states && least_sparsity * pattern.f_x.columns.size() <= n * n;
 }
 
+bool same_bits(const std::vector<double>& one, const std::vector<double>& two) {
+  return one.size() == two.size() &&
+         (one.empty() || std::memcmp(one.data(), two.data(), one.size() * sizeof(double)) == 0);
+}
+
+bool has_same_bits(const Linearization& one, const Linearization& two) {
+  return same_bits(one.f_x, two.f_x) && same_bits(one.f_u, two.f_u) &&
+         same_bits(one.g_x, two.g_x) && same_bits(one.g_u, two.g_u) &&
+         same_bits(one.f_t, two.f_t) && same_bits(one.g_t, two.g_t) &&
+         same_bits(one.g_late, two.g_late) && one.late == two.late &&
+         one.parameters == two.parameters;
+}
+
+std::size_t hash_of(std::initializer_list<const StateSpaceMatrix*> matrices) {
+  std::size_t result = 0;
+  for (const StateSpaceMatrix* matrix : matrices) {
+    const std::span<const double> values = matrix->values();
+    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    result = 31 * result + std::hash<std::string_view>()(bytes);
+  }
+  return result;
+}
+
 }  // namespace
 
 LocalLinearization::LocalLinearization(Subsystem& subsystem, bool sparse)
@@ -94,21 +120,61 @@ LocalLinearization::LocalLinearization(Subsystem& subsystem, bool sparse)
   x_.setZero(n);
   f_.setZero(n);
   u_.setZero(m);
+  static const auto nothing = std::make_shared<const Made>();
+  made_ = nothing;
 }
 
-Eigen::Map<const Eigen::VectorXd> LocalLinearization::f_t() const { return vector(at_point_.f_t); }
-Eigen::Map<const Eigen::VectorXd> LocalLinearization::g_t() const { return vector(at_point_.g_t); }
+/// One of the last few that were made, if it is the same: subsystems of one type come one behind
+/// the other.
+std::shared_ptr<const LocalLinearization::Made> LocalLinearization::made_of(
+    Linearization&& at_point) const {
+  static std::array<std::weak_ptr<const Made>, 8> last_few;
+  static std::size_t next = 0;
+  at_point.f.clear();
+  at_point.g.clear();
+  const Eigen::Index n = x_.size(), m = u_.size();
+  const auto p = static_cast<Eigen::Index>(subsystem_.description().outputs.size());
+  for (const auto& one : last_few)
+    if (auto known = one.lock(); known && known->pattern == pattern_ && known->a.rows() == n &&
+                                 known->b.cols() == m && known->c.rows() == p &&
+                                 has_same_bits(known->at_point, at_point))
+      return known;
+  auto made = std::make_shared<Made>();
+  made->pattern = pattern_;
+  if (pattern_) {
+    made->a.take(at_point.f_x, pattern_->f_x, n);
+    made->b.take(at_point.f_u, pattern_->f_u, m);
+    made->c.take(at_point.g_x, pattern_->g_x, n);
+    made->d.take(at_point.g_u, pattern_->g_u, m);
+  } else {
+    made->a.take(at_point.f_x, n, n);
+    made->b.take(at_point.f_u, n, m);
+    made->c.take(at_point.g_x, p, n);
+    made->d.take(at_point.g_u, p, m);
+  }
+  made->hash = hash_of({&made->a, &made->b, &made->c, &made->d});
+  made->at_point = std::move(at_point);
+  last_few[next++ % last_few.size()] = made;
+  return made;
+}
+
+Eigen::Map<const Eigen::VectorXd> LocalLinearization::f_t() const {
+  return vector(made_->at_point.f_t);
+}
+Eigen::Map<const Eigen::VectorXd> LocalLinearization::g_t() const {
+  return vector(made_->at_point.g_t);
+}
 
 bool LocalLinearization::renew(std::span<const Sample> inputs, Outcome& outcome) {
   x_ = vector(subsystem_.states());
   copy_values(inputs, u_);
   bool changed = false;
-  if (known_ && subsystem_.keeps(at_point_, inputs)) {
+  if (known_ && subsystem_.keeps(made_->at_point, inputs)) {
     holds_everywhere_ = true;
   } else {
     const bool first = !known_;
     changed = linearize(inputs, outcome);
-    holds_everywhere_ = first && known_ && subsystem_.keeps(at_point_, inputs);
+    holds_everywhere_ = first && known_ && subsystem_.keeps(made_->at_point, inputs);
   }
   find_derivatives(inputs, outcome);
   return changed;
@@ -117,20 +183,22 @@ bool LocalLinearization::renew(std::span<const Sample> inputs, Outcome& outcome)
 bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outcome) {
   take_pattern();
   ScratchLinearization scratch;
-  Linearization& now = known_ ? scratch.all() : at_point_;
+  Linearization& now = scratch.all();
   if (ask(inputs, now) != Outcome::ok) {
     outcome = Outcome::failed;
     return false;
   }
   if (known_ && same_as_known(now)) {
-    std::swap(at_point_.f_t, now.f_t);
-    std::swap(at_point_.g_t, now.g_t);
+    const Linearization& before = made_->at_point;
+    if (now.f_t != before.f_t || now.g_t != before.g_t) {
+      Linearization moved = before;
+      moved.f_t = now.f_t;
+      moved.g_t = now.g_t;
+      made_ = made_of(std::move(moved));
+    }
     return false;
   }
-  if (known_) {
-    std::swap(at_point_, now);
-  }
-  copy_matrices();
+  made_ = made_of(Linearization(now));
   known_ = true;
   return true;
 }
@@ -151,7 +219,7 @@ Outcome LocalLinearization::ask(std::span<const Sample> inputs, Linearization& r
 }
 
 bool LocalLinearization::same_as_known(const Linearization& now) const {
-  const Linearization& before = at_point_;
+  const Linearization& before = made_->at_point;
   if (!pattern_)
     return same(now.f_x, before.f_x, x_) && same(now.f_u, before.f_u, u_) &&
            same(now.g_x, before.g_x, x_) && same(now.g_u, before.g_u, u_);
@@ -161,57 +229,33 @@ bool LocalLinearization::same_as_known(const Linearization& now) const {
          same(now.g_u, before.g_u, pattern_->g_u, u_);
 }
 
-void LocalLinearization::copy_matrices() {
-  const Eigen::Index n = x_.size(), m = u_.size();
-  const auto p = static_cast<Eigen::Index>(subsystem_.description().outputs.size());
-  if (pattern_) {
-    a_.take(at_point_.f_x, pattern_->f_x, n);
-    b_.take(at_point_.f_u, pattern_->f_u, m);
-    c_.take(at_point_.g_x, pattern_->g_x, n);
-    d_.take(at_point_.g_u, pattern_->g_u, m);
-    return;
-  }
-  a_.take(at_point_.f_x, n, n);
-  b_.take(at_point_.f_u, n, m);
-  c_.take(at_point_.g_x, p, n);
-  d_.take(at_point_.g_u, p, m);
-}
-
 bool LocalLinearization::is_as(const LocalLinearization& other) const {
-  return a_ == other.a_ && b_ == other.b_ && c_ == other.c_ && d_ == other.d_ &&
-         at_point_.g_late == other.at_point_.g_late && at_point_.late == other.at_point_.late;
-}
-
-std::size_t LocalLinearization::hash() const {
-  std::size_t result = 0;
-  for (const StateSpaceMatrix* part : {&a_, &b_, &c_, &d_}) {
-    const std::span<const double> values = part->values();
-    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-    result = 31 * result + std::hash<std::string_view>()(bytes);
-  }
-  return result;
+  return made_ == other.made_ ||
+         (a() == other.a() && b() == other.b() && c() == other.c() && d() == other.d() &&
+          made_->at_point.g_late == other.made_->at_point.g_late &&
+          made_->at_point.late == other.made_->at_point.late);
 }
 
 void LocalLinearization::io(Archive& archive) {
   take_pattern();
-  Linearization& at = at_point_;
+  Linearization at = made_->at_point;
   const bool changed = archive.changes([&] {
-    CONCORD_MEMBERS(archive, known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f, at.g,
-                    at.f_t, at.g_t, at.parameters, at.g_late, at.late);
+    CONCORD_MEMBERS(archive, known_, holds_everywhere_, at.f_x, at.f_u, at.g_x, at.g_u, at.f_t,
+                    at.g_t, at.parameters, at.g_late, at.late);
   });
   const auto n = static_cast<std::size_t>(x_.size());
   const std::size_t expected = pattern_ ? pattern_->f_x.columns.size() : n * n;
   known_ = known_ && at.f_x.size() == expected;  // whole or entries, as it is kept now
   if (changed && known_) {
-    copy_matrices();
+    made_ = made_of(std::move(at));
   }
 }
 
 /// f at t_N; without it what the linearisation alone says.
 void LocalLinearization::find_derivatives(std::span<const Sample> inputs, Outcome& outcome) {
   if (!knows_derivatives_) {
-    a_.with([&](const auto& a) { f_.noalias() = a * x_; });
-    b_.with([&](const auto& b) { f_.noalias() += b * u_; });
+    a().with([&](const auto& a) { f_.noalias() = a * x_; });
+    b().with([&](const auto& b) { f_.noalias() += b * u_; });
   } else if (f_.size() > 0 &&
              subsystem_.state_derivatives(
                  inputs, {f_.data(), static_cast<std::size_t>(f_.size())}) != Outcome::ok) {
@@ -230,9 +274,9 @@ void LocalLinearization::output_terms(std::span<const Sample> inputs, bool curva
     u[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].value);
     slope[static_cast<Eigen::Index>(i)] = std::abs(inputs[i].derivative);
   }
-  a_.with([&](const auto& a) {
+  made_->a.with([&](const auto& a) {
     using Matrix = std::decay_t<decltype(a)>;
-    const Matrix &b = b_.as<Matrix>(), &c = c_.as<Matrix>(), &d = d_.as<Matrix>();
+    const Matrix &b = made_->b.as<Matrix>(), &c = made_->c.as<Matrix>(), &d = made_->d.as<Matrix>();
     const Eigen::VectorXd f = a.cwiseAbs() * x + b.cwiseAbs() * u;
     const Eigen::VectorXd values = c.cwiseAbs() * x + d.cwiseAbs() * u;
     const Eigen::VectorXd slopes = c.cwiseAbs() * f + d.cwiseAbs() * slope;

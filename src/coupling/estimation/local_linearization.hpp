@@ -14,7 +14,8 @@ namespace concord {
 /// tau = t - t_N: xi' = A xi + B (u - u_N) + f + tau f_t, y = y_N + C xi + D (u - u_N) + tau g_t.
 ///
 /// It is kept from point to point where the subsystem says that it still holds in every direction,
-/// and counts as the same where no derivative has changed by more than rounding.
+/// and counts as the same where no derivative has changed by more than rounding. Subsystems that
+/// are linearised alike, bit by bit, share what it is made of.
 class LocalLinearization {
  public:
   /// `sparse`: of many states of which each moves few, only entries are kept where the subsystem
@@ -40,25 +41,33 @@ class LocalLinearization {
 
   /// Whether the other has the same matrices, bit by bit; and a number that is the same then.
   bool is_as(const LocalLinearization& other) const;
-  std::size_t hash() const;
+  std::size_t hash() const { return made_->hash; }
 
   void io(Archive& archive);
+  int memory_version() const { return 2; }
 
-  const StateSpaceMatrix& a() const { return a_; }
-  const StateSpaceMatrix& b() const { return b_; }  ///< columns as in description().inputs
-  const StateSpaceMatrix& c() const { return c_; }
-  const StateSpaceMatrix& d() const { return d_; }
+  const StateSpaceMatrix& a() const { return made_->a; }
+  const StateSpaceMatrix& b() const { return made_->b; }  ///< columns as in description().inputs
+  const StateSpaceMatrix& c() const { return made_->c; }
+  const StateSpaceMatrix& d() const { return made_->d; }
   const Eigen::VectorXd& x() const { return x_; }  ///< x_N
   const Eigen::VectorXd& u() const { return u_; }  ///< u_N
   const Eigen::VectorXd& f() const { return f_; }
   /// Row-major; empty where no output answers to inputs of late() s before.
-  std::span<const double> g_late() const { return at_point_.g_late; }
-  double late() const { return at_point_.late; }
+  std::span<const double> g_late() const { return made_->at_point.g_late; }
+  double late() const { return made_->at_point.late; }
   Eigen::Map<const Eigen::VectorXd> f_t() const;
   Eigen::Map<const Eigen::VectorXd> g_t() const;
 
  private:
-  void copy_matrices();
+  /// Without f and g.
+  struct Made {
+    Linearization at_point;
+    std::shared_ptr<const LinearPattern> pattern;  ///< of entries; null: matrices are whole
+    StateSpaceMatrix a, b, c, d;
+    std::size_t hash = 0;
+  };
+  std::shared_ptr<const Made> made_of(Linearization&& at_point) const;
   void take_pattern();
   Outcome ask(std::span<const Sample> inputs, Linearization& result);
   bool same_as_known(const Linearization& now) const;
@@ -69,10 +78,9 @@ class LocalLinearization {
   LinearizesSparsely* sparse_ = nullptr;          ///< null: matrices are whole
   std::shared_ptr<const LinearPattern> pattern_;  ///< of entries; null: matrices are whole
   bool knows_derivatives_;
-  Linearization at_point_;
+  std::shared_ptr<const Made> made_;
   bool known_ = false;
   bool holds_everywhere_ = false;
-  StateSpaceMatrix a_, b_, c_, d_;
   Eigen::VectorXd x_, u_, f_;
 };
 

@@ -75,7 +75,7 @@ bool GainDifferences::take_column(std::size_t k, std::size_t column) {
     for (std::size_t part = 0; part < parts; ++part) {
       const double gain = (moved.*sample_parts[part] - base.*sample_parts[part]) / change;
       finite = finite && std::isfinite(gain);
-      gains_.at(k, o * parts + part, column) = gain;
+      gains_.own(k, o * parts + part, column) = gain;
     }
   }
   if (subsystems_.own(k).description().constraint) {
@@ -89,7 +89,7 @@ bool GainDifferences::take_column(std::size_t k, std::size_t column) {
 void GainDifferences::correct_by_equation(std::size_t k, std::size_t column) {
   const std::size_t parts = unknowns_.parts();
   for (std::size_t part = 0; part < parts; ++part) {
-    gains_.at(k, constraint_corrected * parts + part, column) =
+    gains_.own(k, constraint_corrected * parts + part, column) =
         (column == part ? 1.0 : 0.0) - gains_.at(k, constraint_residual * parts + part, column);
   }
 }

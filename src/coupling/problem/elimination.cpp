@@ -36,8 +36,8 @@ Pattern in_order_of_elimination(const Pattern& a) {
 
 /// c entries below the diagonal in a column of the factors: c divisions, c^2 products and sums.
 /// Row by row along the elimination tree (Liu 1990). `enough`: so many columns' entries make at
-/// least that number of operations, and are counted no further.
-double operations_of(const Pattern& symmetric, double enough) {
+/// least that number of operations, and are counted no further. `fill`: number of entries.
+Elimination factors_of(const Pattern& symmetric, double enough) {
   const auto n = static_cast<std::size_t>(symmetric.cols());
   std::vector<std::size_t> parent(n, n), seen_by(n, n);
   std::vector<double> below(n, 0.0);
@@ -54,20 +54,24 @@ double operations_of(const Pattern& symmetric, double enough) {
       }
     }
     const double least = 2.0 * entries * entries / static_cast<double>(n);
-    if (least > enough) return least;
+    if (least > enough) return {.operations = least};
   }
   double operations = 0.0;
   for (const double count : below) operations += count * (2.0 * count + 1.0);
-  return operations;
+  return {.operations = operations, .fill = 2.0 * entries + static_cast<double>(n)};
 }
 
 }  // namespace
 
 Elimination elimination_of(Mat matrix) {
   const Pattern pattern = pattern_of(matrix);
-  const double product = 2.0 * static_cast<double>(pattern.nonZeros());
-  return {operations_of(in_order_of_elimination(pattern), Elimination::as_many_products * product),
-          product};
+  const auto entries = static_cast<double>(pattern.nonZeros());
+  const double product = 2.0 * entries;
+  Elimination result =
+      factors_of(in_order_of_elimination(pattern), Elimination::as_many_products * product);
+  result.product = product;
+  result.fill /= entries;
+  return result;
 }
 
 }  // namespace concord

@@ -10,6 +10,7 @@ namespace concord {
 struct Elimination {
   double operations = 0.0;  ///< of one factorisation; at least, where it is not cheap
   double product = 0.0;     ///< of one product with the matrix
+  double fill = 1.0;        ///< entries of the factors beside the matrix's, likewise
 
   /// Whether it takes no more than an iteration would, which makes some tens of products with the
   /// matrix and as many with its incomplete factors, orthogonalises, and runs at a third of the

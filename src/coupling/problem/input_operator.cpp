@@ -10,8 +10,6 @@
 namespace concord {
 namespace {
 
-constexpr PetscInt elsewhere = -1;
-
 /// First row of every global input that is connected: rank after rank, in each rank's own order.
 std::vector<PetscInt> rows_of_inputs(const RankNetwork& subsystems, int parts) {
   const Network& network = subsystems.network();
@@ -120,17 +118,8 @@ void InputOperator::preallocate(const RankNetwork& subsystems, const SubsystemGa
   petsc(MatGetOwnershipRange(matrix_, &first_row_, nullptr));
 }
 
-/// `use(row, column, value)` of I - P K; those of one entry add up.
-template <class Use>
-void InputOperator::for_values(const SubsystemGains& gains, const Use& use) const {
-  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row) use(row, row, 1.0);
-  for_rows([&](PetscInt row, double factor, const Source& source, std::size_t from) {
-    const PetscInt first =
-        first_row_ + static_cast<PetscInt>(gains.first_input(source.subsystem)) * parts_;
-    gains.for_row(source.subsystem, from, [&](std::size_t column, double gain) {
-      use(row, first + static_cast<PetscInt>(column), -factor * gain);
-    });
-  });
+PetscInt InputOperator::first_column_of(const Source& source, const SubsystemGains& gains) const {
+  return first_row_ + static_cast<PetscInt>(gains.first_input(source.subsystem)) * parts_;
 }
 
 /// The block of own rows and columns.
@@ -142,46 +131,62 @@ Mat InputOperator::own_block() const {
   return block;
 }
 
-/// Where values stand in the own block, which PETSc would search for each of them each time.
-void InputOperator::find_places(const SubsystemGains& gains) {
+/// The entries of I - P K for the first time; those of one place add up.
+void InputOperator::set_values(const SubsystemGains& gains) {
+  for (PetscInt row = first_row_; row < first_row_ + own_rows_; ++row)
+    petsc(MatSetValue(matrix_, row, row, 1.0, ADD_VALUES));
+  for_rows([&](PetscInt row, double factor, const Source& source, std::size_t from) {
+    const PetscInt first = first_column_of(source, gains);
+    gains.for_row(source.subsystem, from, [&](std::size_t column, double gain) {
+      const auto c = first + static_cast<PetscInt>(column);
+      petsc(MatSetValue(matrix_, row, c, -factor * gain, ADD_VALUES));
+    });
+  });
+}
+
+/// The same where the pattern is known. Those of own rows and columns stand one behind the other in
+/// a row, with nothing but its diagonal between them; PETSc would search for each.
+void InputOperator::write_values(const SubsystemGains& gains) {
   PetscInt n = 0;
   const PetscInt *rows = nullptr, *columns = nullptr;
   PetscBool done = PETSC_FALSE;
-  const Mat block = own_block();
-  petsc(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
-  for_values(gains, [&](PetscInt row, PetscInt column, double) {
-    const PetscInt r = row - first_row_, c = column - first_row_;
-    const bool own = r >= 0 && r < own_rows_ && c >= 0 && c < own_rows_;
-    places_.push_back(
-        own ? static_cast<PetscInt>(std::lower_bound(columns + rows[r], columns + rows[r + 1], c) -
-                                    columns)
-            : elsewhere);
-  });
-  petsc(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
-}
-
-void InputOperator::write_values(const SubsystemGains& gains) {
-  const bool known = !places_.empty();
   double* entries = nullptr;
   const Mat block = own_block();
-  if (known) petsc(MatSeqAIJGetArray(block, &entries));
-  auto place = places_.begin();
-  for_values(gains, [&](PetscInt row, PetscInt column, double value) {
-    const PetscInt at = known ? *place++ : elsewhere;
-    if (at != elsewhere)
-      entries[at] += value;
-    else
-      petsc(MatSetValue(matrix_, row, column, value, ADD_VALUES));
+  petsc(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
+  petsc(MatSeqAIJGetArray(block, &entries));
+  const auto place_of = [&](PetscInt row, PetscInt column) {
+    return static_cast<PetscInt>(
+        std::lower_bound(columns + rows[row], columns + rows[row + 1], column) - columns);
+  };
+  for (PetscInt row = 0; row < own_rows_; ++row) entries[place_of(row, row)] += 1.0;
+  for_rows([&](PetscInt row, double factor, const Source& source, std::size_t from) {
+    const PetscInt r = row - first_row_;
+    const PetscInt first = first_column_of(source, gains) - first_row_;
+    const bool own = r >= 0 && r < own_rows_;
+    PetscInt place = own ? place_of(r, first) : 0;
+    gains.for_row(source.subsystem, from, [&](std::size_t column, double gain) {
+      const PetscInt c = first + static_cast<PetscInt>(column);
+      if (own) {
+        while (columns[place] != c) ++place;
+        entries[place] += -factor * gain;
+      } else {
+        petsc(MatSetValue(matrix_, row, c + first_row_, -factor * gain, ADD_VALUES));
+      }
+    });
   });
-  if (known) petsc(MatSeqAIJRestoreArray(block, &entries));
-  petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
-  petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
-  if (!known) find_places(gains);
+  petsc(MatSeqAIJRestoreArray(block, &entries));
+  petsc(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
 }
 
 void InputOperator::assemble(const SubsystemGains& gains, Vec residual_scale, Vec scale) {
   petsc(MatZeroEntries(matrix_));
-  write_values(gains);
+  if (is_filled_)
+    write_values(gains);
+  else
+    set_values(gains);
+  is_filled_ = true;
+  petsc(MatAssemblyBegin(matrix_, MAT_FINAL_ASSEMBLY));
+  petsc(MatAssemblyEnd(matrix_, MAT_FINAL_ASSEMBLY));
   petsc(VecCopy(residual_scale, inverse_scale_));
   petsc(VecReciprocal(inverse_scale_));
   petsc(MatDiagonalScale(matrix_, inverse_scale_, scale));

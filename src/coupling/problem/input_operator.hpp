@@ -59,10 +59,9 @@ class InputOperator {
   template <class Use>
   void for_rows(const Use& use) const;
   void preallocate(const RankNetwork& subsystems, const SubsystemGains& layout);
-  template <class Use>
-  void for_values(const SubsystemGains& gains, const Use& use) const;
+  PetscInt first_column_of(const Source& source, const SubsystemGains& gains) const;
   Mat own_block() const;
-  void find_places(const SubsystemGains& gains);
+  void set_values(const SubsystemGains& gains);
   void write_values(const SubsystemGains& gains);
 
   int parts_;
@@ -70,12 +69,11 @@ class InputOperator {
   std::vector<Source> sources_;
   std::vector<Target> targets_;
   MatHandle matrix_;
-  std::vector<PetscInt> places_;  ///< of values in the entries of own rows and columns
   VecHandle inverse_scale_;
   std::optional<SolverOptions> options_;
   KspHandle solver_;
   bool direct_ = false;  ///< and nobody watches it
-  bool set_up_ = false, has_factors_ = false;
+  bool is_filled_ = false, set_up_ = false, has_factors_ = false;
   std::int64_t contents_ = 0;
 };
 

@@ -33,6 +33,9 @@ PC preconditioner_of(KSP ksp) {
 /// Where the order of elimination does not matter yet.
 constexpr PetscInt small = 500;
 
+/// PETSc's.
+constexpr double usual_fill = 5.0;
+
 #if defined(PETSC_HAVE_SUITESPARSE)
 constexpr auto* little_fill = MATORDERINGAMD;
 #else
@@ -46,19 +49,21 @@ void factorise(PC pc, MatSolverType with) {
 
 /// On one rank. Networks that are no chains fill up under PETSc's own choice of order (nested
 /// dissection): a grid of 40 x 40 cells takes 15 times the operations of minimum degree (Amestoy,
-/// Davis, Duff 1996).
-void factorise_with_little_fill(PC pc, Mat matrix) {
+/// Davis, Duff 1996). `fill`: what was counted; PETSc would set aside five times the matrix.
+void factorise_with_little_fill(PC pc, Mat matrix, double fill) {
+  constexpr double a_little = 0.05;
   PetscInt rows = 0;
   petsc(MatGetSize(matrix, &rows, nullptr));
   factorise(pc, MATSOLVERPETSC);
   if (rows > small) {
     petsc(PCFactorSetMatOrderingType(pc, little_fill));
+    petsc(PCFactorSetFill(pc, fill + a_little));
   }
 }
 
-void factorise_alone(KSP ksp, Mat matrix) {
+void factorise_alone(KSP ksp, Mat matrix, double fill) {
   petsc(KSPSetType(ksp, KSPPREONLY));
-  factorise_with_little_fill(preconditioner_of(ksp), matrix);
+  factorise_with_little_fill(preconditioner_of(ksp), matrix, fill);
 }
 
 void factorise_across_ranks(KSP ksp) {
@@ -94,10 +99,13 @@ void iterate(KSP ksp, PCType preconditioner, double rtol) {
   petsc(PCSetType(preconditioner_of(ksp), preconditioner));
 }
 
-bool factorises_cheaply(Mat matrix) {
+/// Of factors in proportion to the matrix's entries, where they take little enough.
+std::optional<double> fill_of_cheap_factors(Mat matrix) {
   PetscInt rows = 0;
   petsc(MatGetSize(matrix, &rows, nullptr));
-  return rows <= small || elimination_of(matrix).is_cheap();
+  if (rows <= small) return usual_fill;
+  const Elimination elimination = elimination_of(matrix);
+  return elimination.is_cheap() ? std::optional(elimination.fill) : std::nullopt;
 }
 
 template <class T>
@@ -158,8 +166,8 @@ void choose_solver(KSP ksp, Mat matrix, Diagonal diagonal,
   const double rtol = options ? options->rtol : nearly_exact;
   if (!full) {
     factorise_in_one_piece(ksp, alone, rows);
-  } else if (alone && factorises_cheaply(matrix)) {
-    factorise_alone(ksp, matrix);
+  } else if (const auto fill = alone ? fill_of_cheap_factors(matrix) : std::nullopt) {
+    factorise_alone(ksp, matrix, *fill);
   } else if (!alone && rows <= small) {
     factorise_on_each_rank(ksp, MATSOLVERPETSC);
   } else {
@@ -178,8 +186,8 @@ void factorise_blocks(KSP ksp, const std::optional<SolverOptions>& options) {
   for (PetscInt b = 0; b < count; ++b) {
     Mat block = nullptr;
     petsc(KSPGetOperators(blocks[b], &block, nullptr));
-    if (factorises_cheaply(block)) {
-      factorise_with_little_fill(preconditioner_of(blocks[b]), block);
+    if (const auto fill = fill_of_cheap_factors(block)) {
+      factorise_with_little_fill(preconditioner_of(blocks[b]), block, *fill);
     }
   }
 }
@@ -212,7 +220,7 @@ bool goes_over_to_direct(KSP ksp, Mat matrix, const std::optional<SolverOptions>
   }
   forget_factors(ksp, matrix, matrix);
   if (ranks_that_share(matrix) == 1) {
-    factorise_alone(ksp, matrix);
+    factorise_alone(ksp, matrix, usual_fill);
   } else {
     factorise_across_ranks(ksp);
   }

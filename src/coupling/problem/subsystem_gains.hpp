@@ -11,8 +11,9 @@ namespace concord {
 
 /// K of every own subsystem: how its (y, y', y'') at t_{N+1} answer to its connected inputs'
 /// (u, u', u'') there. Dense blocks, rows (output, part) and columns (connected input, part), part
-/// running fastest; `parts` is 1 (values), 2 (and slopes) or 3 (and curvatures). Of values alone,
-/// those of a subsystem may also be only the entries that can be other than zero.
+/// running fastest; `parts` is 1 (values), 2 (and slopes) or 3 (and curvatures). Subsystems for
+/// which they are the same may share one. Of values alone, those of a subsystem may also be only
+/// the entries that can be other than zero.
 class SubsystemGains {
  public:
   /// `sparse`, if not empty: of which own subsystems there are entries alone, none as yet.
@@ -31,12 +32,16 @@ class SubsystemGains {
   /// Whether every entry is.
   bool finite() const;
 
-  double& at(std::size_t k, std::size_t row, std::size_t column) {
-    return values_[first_value_[k] + row * columns(k) + column];
-  }
   double at(std::size_t k, std::size_t row, std::size_t column) const {
-    return values_[first_value_[k] + row * columns(k) + column];
+    return (*blocks_[k])[row * columns(k) + column];
   }
+  /// The block of subsystem k, for its own entries from here on, row by row.
+  std::span<double> own(std::size_t k);
+  double& own(std::size_t k, std::size_t row, std::size_t column) {
+    return own(k)[row * columns(k) + column];
+  }
+  /// From here on those of subsystem k are those that `other`, of which there are as many, has now.
+  void share(std::size_t k, std::size_t other) { blocks_[k] = blocks_[other]; }
 
   bool is_sparse(std::size_t k) const { return !sparse_.empty() && sparse_[k] != nullptr; }
   /// Whether these are the entries that there are.
@@ -58,13 +63,15 @@ class SubsystemGains {
   void io(Archive& archive);
 
  private:
-  std::span<double> values(std::size_t k);
+  using Block = std::vector<double>;
+
+  void pass_block(Archive& archive, std::size_t k);
 
   int parts_;
   std::span<const std::size_t> connected_;
-  std::vector<std::size_t> first_input_, first_value_;  ///< of each, and their numbers
-  std::vector<double> values_;                          ///< one behind the other
-  std::vector<std::unique_ptr<SparseRows>> sparse_;     ///< empty: there are none
+  std::vector<std::size_t> first_input_;
+  std::vector<std::shared_ptr<Block>> blocks_;       ///< of each
+  std::vector<std::unique_ptr<SparseRows>> sparse_;  ///< empty: there are none
 };
 
 }  // namespace concord

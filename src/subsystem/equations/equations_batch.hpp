@@ -54,13 +54,14 @@ class EquationsBatch : public ModelBatch {
   void move_to(std::span<double> points, double t, std::span<const double> x,
                std::span<const double> u) const;
   void put_held(std::span<double> points, std::size_t member) const;
+  std::size_t point_size() const { return members_.front()->places().all() * size(); }
   bool derive_curvatures();
   bool set_curvatures(std::size_t member);
 
   std::vector<EquationsModel*> members_;
   ExpressionBatch f_, g_;
   std::optional<BatchEvaluation> curvatures_;  ///< once they have been asked for
-  std::vector<double> directions_;
+  std::vector<double> points_, curvature_points_;
 };
 
 }  // namespace concord

@@ -5,6 +5,7 @@
 
 #include "subsystem/ode/integrator.hpp"
 #include "subsystem/ode/method_choice.hpp"
+#include "support/scratch.hpp"
 #include "support/spectral_radius.hpp"
 
 namespace concord {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t unlimited = std::int64_t{1} << 60;
 
 /// Macro-steps between trials of the other method, at first.
-constexpr std::int64_t shortest_wait = 16;
+constexpr std::int32_t shortest_wait = 16;
 
 /// Mean sizes of micro-steps times the spectral radius of f_x, up to which stability, which for erk
 /// ends at about 3, is far from limiting them; and states up to which it is found.
@@ -50,13 +51,13 @@ class Automatic final : public Integrator {
   void pass_course(Archive& archive) override;
 
  private:
-  enum class Method : std::size_t { erk, bdf, dirk };
+  enum class Method : std::uint8_t { erk, bdf, dirk };
   struct Choice {
-    Method method = Method::erk;
-    std::int64_t wait = 0;  ///< macro-steps to the next trial
-    std::int64_t next_wait = shortest_wait;
     std::int64_t patience = undoubted_cost;  ///< erk: cost that is a reason to try at once
-    bool erk_is_next = false;                ///< on trial, else the other implicit method
+    std::int32_t wait = 0;                   ///< macro-steps to the next trial
+    std::int32_t next_wait = shortest_wait;
+    Method method = Method::erk;
+    bool erk_is_next = false;  ///< on trial, else the other implicit method
   };
 
   Outcome integrate_by_erk(double h, std::span<const double> x_begin, std::span<double> x_end);
@@ -77,8 +78,7 @@ class Automatic final : public Integrator {
   void switch_to(Method which);
   void wait_longer();
 
-  std::array<std::unique_ptr<Integrator>, 3> methods_;  ///< made when they are first tried
-  std::vector<double> trial_end_;
+  std::array<std::unique_ptr<Integrator>, 3> methods_;         ///< made when they are first tried
   const Integrator *failed_ = nullptr, *succeeded_ = nullptr;  ///< last
   Choice choice_, saved_;
   std::int64_t cost_ = 0;        ///< evaluations of f in the last run()
@@ -198,10 +198,11 @@ void Automatic::try_another(double h, std::span<const double> x_begin, std::span
   const Method rival = choice_.erk_is_next ? Method::erk : other_implicit(choice_.method);
   const double ratio = choice_.erk_is_next ? non_stiff_ratio : cheaper;
   const auto limit = static_cast<std::int64_t>(ratio * static_cast<double>(cost_));
-  trial_end_.resize(x_end.size());
+  Scratch scratch;
+  const std::span<double> trial_end = scratch.numbers(x_end.size());
   const RightHandSide::Unwatched unwatched(rhs_);
-  if (run(rival, h, History::discard, limit, x_begin, trial_end_) == Outcome::ok) {
-    std::copy(trial_end_.begin(), trial_end_.end(), x_end.begin());
+  if (run(rival, h, History::discard, limit, x_begin, trial_end) == Outcome::ok) {
+    std::ranges::copy(trial_end, x_end.begin());
     switch_to(rival);
   } else {
     wait_longer();

@@ -47,8 +47,7 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
       time_dependent_(model_->interface().time_dependent),
       constant_jacobians_(model_->interface().constant_jacobians),
       gives_output_curvatures_(model_->interface().output_curvatures) {
-  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    known->x_u_f.resize(2 * state_count() + input_count());
+  memory_.x_u_f.resize(memory_.known.size() * (2 * state_count() + input_count()));
 }
 
 /// What is remembered at an event belongs to its other side. Where the interval is what it was, the
@@ -56,8 +55,7 @@ CheckedModel::CheckedModel(std::unique_ptr<OdeModel> model, const SubsystemDescr
 void CheckedModel::enter(const SmoothInterval& interval) {
   if (interval.from == interval_.from && interval.until == interval_.until) return;
   interval_ = interval;
-  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    known->t = std::numeric_limits<double>::quiet_NaN();
+  forget();
 }
 
 /// With its parameters, a model may change what depends on what.
@@ -95,7 +93,7 @@ bool CheckedModel::confine(double& t) {
 bool CheckedModel::f(double t, std::span<const double> x, std::span<const double> u,
                      std::span<double> dxdt) {
   if (const Known* const known = known_at(t, x, u)) {
-    copy(std::span(known->x_u_f).last(dxdt.size()), dxdt.data());
+    copy(numbers_of(*known).last(dxdt.size()), dxdt.data());
     return true;
   }
   if (Advancing::too_long()) [[unlikely]] {
@@ -126,34 +124,33 @@ void CheckedModel::take_over(double t, std::span<const double> x, std::span<cons
 
 void CheckedModel::remember(double t, std::span<const double> x, std::span<const double> u,
                             std::span<const double> dxdt) {
-  remember(memory_.latest, t, x, u, dxdt);
-  if (t == memory_.ends.begin) remember(memory_.at_begin, t, x, u, dxdt);
-  if (t == memory_.ends.end) remember(memory_.at_end, t, x, u, dxdt);
+  remember(memory_.known[latest], t, x, u, dxdt);
+  if (t == memory_.ends.begin) remember(memory_.known[at_begin], t, x, u, dxdt);
+  if (t == memory_.ends.end) remember(memory_.known[at_end], t, x, u, dxdt);
 }
 
 void CheckedModel::forget() {
-  for (Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    known->t = std::numeric_limits<double>::quiet_NaN();
+  for (Known& known : memory_.known) known.t = std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Null: nothing is remembered there.
 const CheckedModel::Known* CheckedModel::known_at(double t, std::span<const double> x,
-                                                  std::span<const double> u) const {
-  for (const Known* known : {&memory_.latest, &memory_.at_begin, &memory_.at_end})
-    if (is_at(*known, t, x, u)) return known;
+                                                  std::span<const double> u) {
+  for (const Known& known : memory_.known)
+    if (is_at(known, t, x, u)) return &known;
   return nullptr;
 }
 
 bool CheckedModel::is_at(const Known& known, double t, std::span<const double> x,
-                         std::span<const double> u) const {
-  return t == known.t && same_bits(x, known.x_u_f) &&
-         same_bits(u, std::span(known.x_u_f).subspan(x.size()));
+                         std::span<const double> u) {
+  return t == known.t && same_bits(x, numbers_of(known)) &&
+         same_bits(u, numbers_of(known).subspan(x.size()));
 }
 
 void CheckedModel::remember(Known& known, double t, std::span<const double> x,
                             std::span<const double> u, std::span<const double> dxdt) {
   known.t = t;
-  copy(dxdt, copy(u, copy(x, known.x_u_f.data())));
+  copy(dxdt, copy(u, copy(x, numbers_of(known).data())));
 }
 
 bool CheckedModel::g(double t, std::span<const double> x, std::span<const double> u,
@@ -240,23 +237,30 @@ bool CheckedModel::finite(std::span<const double> values, Culprit culprit, doubl
                           std::span<const double> x, std::span<const double> u) {
   const std::size_t bad = first_bad(values);
   if (bad == values.size()) return true;
-  memory_.failure.culprit = culprit;
-  memory_.failure.index = bad;
-  memory_.failure.t = t;
-  memory_.failure.value = values[bad];
-  memory_.failure.x.assign(x.begin(), x.end());
-  memory_.failure.u.assign(u.begin(), u.end());
+  Failure& failure = failing();
+  failure.culprit = culprit;
+  failure.index = bad;
+  failure.t = t;
+  failure.value = values[bad];
+  failure.x.assign(x.begin(), x.end());
+  failure.u.assign(u.begin(), u.end());
   return false;
 }
 
+CheckedModel::Failure& CheckedModel::failing() {
+  if (!failure_) failure_ = std::make_unique<Failure>();
+  return *failure_;
+}
+
 void CheckedModel::note_thrown(double t, const char* text) {
-  memory_.failure.culprit = Culprit::model;
-  memory_.failure.t = t;
-  memory_.failure.text = text;
+  Failure& failure = failing();
+  failure.culprit = Culprit::model;
+  failure.t = t;
+  failure.text = text;
 }
 
 std::string CheckedModel::cause() const {
-  const auto& [culprit, index, t, value, text, x, u] = memory_.failure;
+  const auto& [culprit, index, t, value, text, x, u] = *failure_;
   if (event_ == nullptr) return {};
   const bool output = culprit == Culprit::output;
   const std::string why = event_->why_not_finite(
@@ -265,21 +269,20 @@ std::string CheckedModel::cause() const {
 }
 
 std::string CheckedModel::failure() const {
-  const std::string at = " at t = " + in_words(memory_.failure.t) + " s";
-  const std::string is = "' is " + in_words(memory_.failure.value) + at;
-  switch (memory_.failure.culprit) {
+  const Failure failure = failure_ ? *failure_ : Failure{};
+  const std::string at = " at t = " + in_words(failure.t) + " s";
+  const std::string is = "' is " + in_words(failure.value) + at;
+  switch (failure.culprit) {
     case Culprit::state_derivative:
-      return "derivative of state '" + description_.states[memory_.failure.index].name + is +
-             cause();
+      return "derivative of state '" + description_.states[failure.index].name + is + cause();
     case Culprit::output:
-      return "output '" + description_.outputs[memory_.failure.index].name + is + cause();
+      return "output '" + description_.outputs[failure.index].name + is + cause();
     case Culprit::output_curvature:
-      return "second derivative of output '" + description_.outputs[memory_.failure.index].name +
-             is;
+      return "second derivative of output '" + description_.outputs[failure.index].name + is;
     case Culprit::model:
       break;
   }
-  return memory_.failure.text + at;
+  return failure.text + at;
 }
 
 }  // namespace concord

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -39,7 +40,7 @@ class CheckedModel {
 
   /// The macro-step at whose ends f is remembered from here on.
   void remember_at(const MacroStep& step) {
-    if (step.begin == memory_.ends.end) std::swap(memory_.at_begin, memory_.at_end);
+    if (step.begin == memory_.ends.end) std::swap(memory_.known[at_begin], memory_.known[at_end]);
     memory_.ends = step;
   }
 
@@ -111,9 +112,9 @@ class CheckedModel {
 
   /// What is remembered of f, and how often it was evaluated: integrators go by that.
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, rhs_evaluations_, memory_.ends, memory_.latest, memory_.at_begin,
-                    memory_.at_end);
+    CONCORD_MEMBERS(archive, rhs_evaluations_, memory_.ends, memory_.known, memory_.x_u_f);
   }
+  int memory_version() const { return 2; }
 
   /// One sentence on the last call that returned false.
   std::string failure() const;
@@ -139,6 +140,7 @@ class CheckedModel {
 
  private:
   enum class Culprit { state_derivative, output, output_curvature, model };
+  /// Of which there rarely is one.
   struct Failure {
     Culprit culprit = Culprit::model;
     std::size_t index = 0;
@@ -151,24 +153,26 @@ class CheckedModel {
   /// One remembered evaluation of f.
   struct Known {
     double t = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> x_u_f;  ///< one behind the other
-
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, t, x_u_f); }
-    int memory_version() const { return 2; }
+    std::uint64_t place = 0;  ///< of its x, u and f, one behind the other
   };
+  enum : std::size_t { latest, at_begin, at_end };
 
   /// What evaluations leave behind, beside their count.
   struct Memory {
     MacroStep ends;
-    Known latest, at_begin, at_end;
-    Failure failure;
+    std::array<Known, 3> known{{{.place = 0}, {.place = 1}, {.place = 2}}};
+    std::vector<double> x_u_f;
   };
 
-  const Known* known_at(double t, std::span<const double> x, std::span<const double> u) const;
-  bool is_at(const Known& known, double t, std::span<const double> x,
-             std::span<const double> u) const;
-  static void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
-                       std::span<const double> dxdt);
+  /// x, u and f.
+  std::span<double> numbers_of(const Known& known) {
+    const std::size_t n = memory_.x_u_f.size() / memory_.known.size();
+    return std::span(memory_.x_u_f).subspan(known.place * n, n);
+  }
+  const Known* known_at(double t, std::span<const double> x, std::span<const double> u);
+  bool is_at(const Known& known, double t, std::span<const double> x, std::span<const double> u);
+  void remember(Known& known, double t, std::span<const double> x, std::span<const double> u,
+                std::span<const double> dxdt);
   void remember(double t, std::span<const double> x, std::span<const double> u,
                 std::span<const double> dxdt);
   template <class Call>
@@ -176,6 +180,7 @@ class CheckedModel {
   bool finite(std::span<const double> values, Culprit culprit, double t, std::span<const double> x,
               std::span<const double> u);
   std::string cause() const;
+  Failure& failing();
   void note_thrown(double t, const char* text);
 
   std::unique_ptr<OdeModel> model_;
@@ -189,6 +194,7 @@ class CheckedModel {
   std::int64_t rhs_evaluations_ = 0;
   SmoothInterval interval_;
   Memory memory_;
+  std::unique_ptr<Failure> failure_;  ///< null: nothing has failed yet
 };
 
 /// Value by value. They are few: a call of memcmp costs more than it compares.

@@ -54,6 +54,9 @@ class ErkStages {
         error_(row_) {}
 
   const ErkPair& pair() const { return pair_; }
+  bool is_for(const ErkPair& pair, std::size_t states, std::size_t lanes) const {
+    return &pair_ == &pair && row_ == states * lanes && lanes_ == lanes;
+  }
 
   /// f at a stage, to be filled.
   std::span<double> slopes(std::size_t stage) {

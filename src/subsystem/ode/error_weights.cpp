@@ -17,27 +17,31 @@ constexpr double negligible = 1e-30;
 }  // namespace
 
 ErrorWeights::ErrorWeights(const Tolerance& tolerance, std::size_t states)
-    : tolerance_(tolerance), sizes_(states), absolute_(states, tolerance.of(0.0, 0.0)) {}
+    : tolerance_(tolerance), numbers_(2 * states) {
+  std::ranges::fill(absolute(), tolerance.of(0.0, 0.0));
+}
 
 void ErrorWeights::take(std::span<const double> sizes, std::span<const double> rounding) {
   const double largest = sizes.empty() ? 0.0 : *std::max_element(sizes.begin(), sizes.end());
-  for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    sizes_[i] = sizes[i] > 0.0 ? std::max(sizes[i], negligible * largest) : 0.0;
-    absolute_[i] = tolerance_.of(0.0, sizes_[i]);
-    if (tolerance_.of_size) absolute_[i] = std::max(absolute_[i], rounding[i]);
+  const std::span<double> own = this->sizes(), absolute = this->absolute();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    own[i] = sizes[i] > 0.0 ? std::max(sizes[i], negligible * largest) : 0.0;
+    absolute[i] = tolerance_.of(0.0, own[i]);
+    if (tolerance_.of_size) absolute[i] = std::max(absolute[i], rounding[i]);
   }
 }
 
 void ErrorWeights::weigh(std::span<const double> x, double multiple,
                          std::span<double> weights) const {
+  const std::span<const double> absolute = this->absolute();
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double allowed = multiple * (tolerance_.relative * std::abs(x[i]) + absolute_[i]);
-    weights[i] = absolute_[i] > 0.0 ? 1.0 / std::max(allowed, smallest_tolerance) : 0.0;
+    const double allowed = multiple * (tolerance_.relative * std::abs(x[i]) + absolute[i]);
+    weights[i] = absolute[i] > 0.0 ? 1.0 / std::max(allowed, smallest_tolerance) : 0.0;
   }
 }
 
 double ErrorWeights::magnitude(std::size_t i, double value) const {
-  return sizes_[i] > 0.0 ? std::max(std::abs(value), sizes_[i]) : 0.0;
+  return numbers_[i] > 0.0 ? std::max(std::abs(value), numbers_[i]) : 0.0;
 }
 
 double weighted_norm(std::span<const double> values, std::span<const double> weights) {

@@ -30,8 +30,12 @@ class ErrorWeights {
   const Tolerance& tolerance() const { return tolerance_; }
 
  private:
+  std::span<double> sizes() { return std::span(numbers_).first(numbers_.size() / 2); }
+  std::span<double> absolute() { return std::span(numbers_).last(numbers_.size() / 2); }
+  std::span<const double> absolute() const { return std::span(numbers_).last(numbers_.size() / 2); }
+
   Tolerance tolerance_;
-  std::vector<double> sizes_, absolute_;
+  std::vector<double> numbers_;  ///< sizes, then what absolute parts are
 };
 
 /// Root mean square of values times weights.

@@ -95,7 +95,8 @@ void EventSearch::judge_begin() {
 /// Of the indicators.
 bool EventSearch::slope(double tau, std::span<const double> x, std::span<const double> f) {
   return rhs_.at(tau, [&](double t, std::span<const double> u) {
-    model_.indicator_slopes(t, x, u, {f, rhs_.input_slopes_at(tau)}, slopes_);
+    Scratch scratch;
+    model_.indicator_slopes(t, x, u, {f, rhs_.input_slopes_at(tau, scratch)}, slopes_);
   }) == RightHandSide::ok;
 }
 

@@ -47,7 +47,7 @@ bool MethodChoice::reconsider(std::int64_t evaluations, double reached) {
     const bool won = other_ && stiff_ratio * cost(evaluations, reached) < rival_cost_;
     stay();
     if (won) return false;
-    next_wait_ = std::min(2 * next_wait_, longest_wait);
+    next_wait_ = std::min<std::int64_t>(2 * next_wait_, longest_wait);
     change(evaluations, reached);
     return true;
   }
@@ -74,7 +74,7 @@ bool MethodChoice::end_macro_step(std::int64_t evaluations, double h) {
   const bool won = !other_ || stiff_ratio * cost(evaluations, h) < rival_cost_;
   stay();
   if (won) return false;
-  next_wait_ = std::min(2 * next_wait_, longest_wait);
+  next_wait_ = std::min<std::int64_t>(2 * next_wait_, longest_wait);
   other_ = !other_;
   return true;
 }

@@ -8,7 +8,7 @@ namespace concord {
 inline constexpr std::int64_t undoubted_cost = 250;
 
 /// Macro-steps between trials of another method, at most.
-inline constexpr std::int64_t longest_wait = 4096;
+inline constexpr std::int32_t longest_wait = 4096;
 
 /// Evaluations of f that erk may spend for one of cvode_bdf's before stiffness is the reason: where
 /// accuracy limits both, erk takes 2 to 4 (7 in a micro-step) for smaller errors. Apart, so that a

@@ -87,7 +87,8 @@ bool OdeEvents::is_misled(std::size_t indicator, double h, double t, std::span<c
   const auto look = [&](double inside) {
     model_.indicators(inside, x, u_, z_);
     const double fed = z_[indicator].value;
-    model_.indicators(inside, x, rhs_.inputs_at(h), z_);
+    Scratch scratch;
+    model_.indicators(inside, x, rhs_.inputs_at(h, scratch), z_);
     misled = std::abs(z_[indicator].value - fed) > std::abs(fed);
   };
   return take(t, x, inputs) && at(t, look) && misled;
@@ -138,7 +139,8 @@ bool OdeEvents::find_bends(double h, double t, std::span<const double> x) {
   };
   std::vector<double> dudt = dudt_, dxdt(x.size());
   for (const auto& [tau, sign] : {std::pair(h - d, 1.0), std::pair(h, -1.0)}) {
-    const std::span<const double> slopes = rhs_.input_slopes_at(tau);
+    Scratch scratch;
+    const std::span<const double> slopes = rhs_.input_slopes_at(tau, scratch);
     for (std::size_t i = 0; i < dudt.size(); ++i) dudt[i] += sign * slopes[i];
   }
   const std::vector<double> there_x = back(x, dxdt_), there_u = back(u_, dudt_);

@@ -42,6 +42,21 @@ struct OdeMemory {
   int memory_version() const { return 2; }
 };
 
+/// The memory of the last `save`; it takes no room before there was one.
+class SavedMemory {
+ public:
+  void keep(const OdeMemory& now) {
+    if (memory_)
+      *memory_ = now;
+    else
+      memory_ = std::make_unique<OdeMemory>(now);
+  }
+  const OdeMemory& kept() const { return *memory_; }
+
+ private:
+  std::unique_ptr<OdeMemory> memory_;
+};
+
 /// What the first trial of a macro-step gave where it continued a multistep history, which trials
 /// after it don't have: the same inputs must give the same again.
 struct FirstTrial {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -13,10 +14,10 @@
 #include "subsystem/ode/ode_events.hpp"
 #include "subsystem/ode/ode_memory.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
+#include "subsystem/ode/scratch_inputs.hpp"
 #include "subsystem/ode/state_sizes.hpp"
 #include "subsystem/ode/way_back.hpp"
 #include "subsystem/sparse_linearization.hpp"
-#include "support/scratch.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -24,12 +25,6 @@ namespace {
 
 /// Of a macro-step in which states leave 0 for the first time.
 constexpr int most_passes = 3;
-
-std::span<const double> values_of(std::span<const Sample> inputs, Scratch& scratch) {
-  const std::span<double> result = scratch.numbers(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) result[i] = inputs[i].value;
-  return result;
-}
 
 /// An OdeModel as a subsystem. Its members are parts with classes of their own, in the order in
 /// which each needs the ones before, and what it remembers of macro-steps.
@@ -83,7 +78,7 @@ class OdeSubsystem final : public Subsystem,
   std::vector<Graze> grazes(std::span<const Sample> inputs) override {
     if (!events_) return {};
     constexpr double tolerances = 10.0;
-    const double noise = tolerances * settings_.tolerance.relative;
+    const double noise = tolerances * rhs_.weights().tolerance().relative;
     return events_->grazes(now_.begin, now_.t, now_.x, inputs, noise);
   }
   double take_errors(std::span<const Sample> inputs, const Motion& errors,
@@ -116,8 +111,7 @@ class OdeSubsystem final : public Subsystem,
   OdeModel* equations() override;
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
   WholeStepTaker whole_step_taker() override {
-    const bool explicit_pair = settings_.integrator == IntegratorKind::erk ||
-                               settings_.integrator == IntegratorKind::automatic;
+    const bool explicit_pair = kind_ == IntegratorKind::erk || kind_ == IntegratorKind::automatic;
     if (!explicit_pair || description_.states.empty()) return {};
     return {&rhs_, &now_.x};
   }
@@ -141,9 +135,12 @@ class OdeSubsystem final : public Subsystem,
   PointDerivatives derivatives() { return {model_, learnt_}; }
   void see(std::span<const Sample> inputs);
 
-  SubsystemSettings settings_;
+  IntegratorKind kind_;
+  bool continuation_;
   bool started_ = false;
-  HybridModel* hybrid_;  ///< the model, if events may change it
+  bool may_repeat_ = false;  ///< a macro-step: no event can be in it
+  bool followed_ = false;    ///< in the last macro-step, which others have integrated
+  HybridModel* hybrid_;      ///< the model, if events may change it
   CheckedModel model_;
   RightHandSide rhs_;
   std::unique_ptr<HybridEvents> own_events_;  ///< of hybrid_, for events_
@@ -152,33 +149,33 @@ class OdeSubsystem final : public Subsystem,
   StateSizes sizes_;
   std::unique_ptr<Integrator> integrator_;  ///< made at the start; null without states and events
   std::unique_ptr<WayBack> way_back_;       ///< made when it is first asked for
-  bool may_repeat_ = false;                 ///< a macro-step: no event can be in it
-  bool followed_ = false;  ///< in the last macro-step, which others have integrated
   OdeMemory now_;
-  std::optional<OdeMemory> saved_;  ///< once anything was
+  SavedMemory saved_;
   /// Where the last way back has ended, of macro-steps since the last advance; not a number:
   /// nowhere.
   double retraced_to_ = std::numeric_limits<double>::quiet_NaN();
   OdeTrials trials_;
   SetParameters parameters_;
   std::vector<double> errors_;      ///< of the last macro-step
-  std::vector<Sample> end_inputs_;  ///< those that led to the communication point
+  std::vector<Sample> end_inputs_;  ///< of hybrid_: those that led to the communication point
 };
 
 OdeSubsystem::OdeSubsystem(SubsystemDescription description, std::unique_ptr<OdeModel> model,
                            const SubsystemSettings& settings)
     : Subsystem(apart_from_withheld(std::move(description), settings)),
-      settings_(settings),
+      kind_(settings.integrator),
+      continuation_(settings.continuation),
       hybrid_(dynamic_cast<HybridModel*>(model.get())),
       model_(std::move(model), description_),
       rhs_(model_, settings.tolerance),
       sizes_(model_, rhs_.weights()),
-      now_(description_),
-      end_inputs_(description_.inputs.size()) {
-  if (hybrid_ != nullptr)
+      now_(description_) {
+  if (hybrid_ != nullptr) {
     own_events_ = std::make_unique<HybridEvents>(*hybrid_);
-  else if (description_.events)
+    end_inputs_.resize(description_.inputs.size());
+  } else if (description_.events) {
     events_ = std::make_unique<OdeEvents>(dynamic_cast<EventModel&>(model_.native()), model_, rhs_);
+  }
 }
 
 void OdeSubsystem::start(const MacroStep& first, double stop) {
@@ -187,7 +184,7 @@ void OdeSubsystem::start(const MacroStep& first, double stop) {
   now_.t = first.begin;
   now_.h = first.size();
   now_.x.reserve(description_.states.size());
-  for (const StateVariable& state : description_.states) now_.x.push_back(state.start);
+  for (const StateVariable& state : description_.states.all()) now_.x.push_back(state.start);
   now_.rounding = sizes_.fresh_rounding();
   if (events_) events_->start(now_.t, now_.x, description_.inputs.all());
   if (hybrid_ != nullptr) hybrid_->begin_initialization(first.begin, stop);
@@ -214,7 +211,8 @@ void OdeSubsystem::begin() {
     events_->start(now_.t, now_.x, description_.inputs.all());
   }
   make_integrator();
-  may_repeat_ = settings_.tolerance.of_size && (hybrid_ == nullptr || !hybrid_->has_events());
+  may_repeat_ =
+      rhs_.weights().tolerance().of_size && (hybrid_ == nullptr || !hybrid_->has_events());
   sizes_.note_rising(now_);
 }
 
@@ -227,9 +225,9 @@ void OdeSubsystem::make_integrator() {
   const bool shows_way = handling() == EventHandling::located;
   const bool any = hybrid_ != nullptr && hybrid_->has_events();
   if (any && (!shows_way || hybrid_->wants_completed_steps()))
-    integrator_ = make_event_integrator(rhs_, settings_.integrator, *hybrid_, handling());
+    integrator_ = make_event_integrator(rhs_, kind_, *hybrid_, handling());
   else if (!description_.states.empty())
-    integrator_ = concord::make_integrator(rhs_, settings_.integrator);
+    integrator_ = concord::make_integrator(rhs_, kind_);
   else
     integrator_.reset();
 }
@@ -246,16 +244,17 @@ Outcome OdeSubsystem::advance(const MacroStep& step, std::span<const Polynomial>
     events_->search().pass(step.size());
   }
   arrive(step, inputs);
-  return rhs_.whole_step().outputs(wanted, outputs)
-             ? Outcome::ok
-             : checked(derivatives().outputs(now_.t, now_.h, now_.x, end_inputs_, wanted, outputs));
+  if (rhs_.whole_step().outputs(wanted, outputs)) return Outcome::ok;
+  Scratch scratch;
+  const auto ends = samples_of(inputs, now_.h, scratch);
+  return checked(derivatives().outputs(now_.t, now_.h, now_.x, ends, wanted, outputs));
 }
 
 void OdeSubsystem::arrive(const MacroStep& step, std::span<const Polynomial> inputs) {
   now_.t = step.end;
   now_.h = step.size();
   now_.seen = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
+  for (std::size_t i = 0; i < end_inputs_.size(); ++i) end_inputs_[i] = inputs[i].at(now_.h);
 }
 
 Outcome OdeSubsystem::follow(const MacroStep& step, std::span<const Polynomial> inputs,
@@ -324,7 +323,7 @@ Outcome OdeSubsystem::integrate(const MacroStep& step, std::span<const Polynomia
 History OdeSubsystem::usable_history(InputContinuity continuity) {
   const bool settled = !std::exchange(trials_.was_repeated, false);
   const bool smooth = continuity == InputContinuity::smooth;
-  return settings_.continuation && smooth && settled ? History::keep : History::discard;
+  return continuation_ && smooth && settled ? History::keep : History::discard;
 }
 
 void OdeSubsystem::keep_first_trial(const MacroStep& step, std::span<const Polynomial> inputs) {
@@ -350,7 +349,7 @@ std::string OdeSubsystem::remedy() const {
   const bool whole = description_.kind == "monolithic";
   const std::string option = "-subsystem_" + (whole ? "" : description_.name + "_");
   const std::string others = "a smaller -cosim_step or a larger " + option + "rtol";
-  switch (settings_.integrator) {
+  switch (kind_) {
     case IntegratorKind::automatic:
       return "; erk, cvode_bdf and dirk were tried: use " + others;
     case IntegratorKind::dirk:
@@ -418,7 +417,7 @@ Outcome OdeSubsystem::retrace(const MacroStep& step, std::span<const Polynomial>
                               std::span<double> states, std::span<Sample> outputs) {
   const HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
   if (handled != nullptr && !handled->what.empty()) return unable();
-  if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, settings_.integrator);
+  if (!way_back_) way_back_ = std::make_unique<WayBack>(model_, kind_);
   const bool good = model_.aside([&] {
     if (followed_ && !now_.x.empty()) weigh_aside(step, inputs);
     if (step.begin != retraced_to_) way_back_->begin(followed_ ? nullptr : integrator_.get());
@@ -508,13 +507,13 @@ void OdeSubsystem::save() {
     make_integrator();
   }
   if (events_) events_->begin(now_.t, now_.x);
-  saved_ = now_;
+  saved_.keep(now_);
   trials_.save();
   if (integrator_) integrator_->save();
 }
 
 void OdeSubsystem::restore() {
-  now_ = *saved_;
+  now_ = saved_.kept();
   trials_.restore();
   if (integrator_) integrator_->restore();
 }
@@ -557,7 +556,7 @@ bool OdeSubsystem::io(Archive& archive) {
     if (value && !model_.set_parameter(p, *value)) return false;
   }
   CONCORD_MEMBERS(archive, model_);
-  if (archive.reading()) saved_ = now_;
+  if (archive.reading()) saved_.keep(now_);
   return true;
 }
 

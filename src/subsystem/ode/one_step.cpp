@@ -36,10 +36,10 @@ class OneStep final : public Integrator {
   Outcome integrate(double h, History history, std::span<const double> x_begin,
                     std::span<double> x_end) override;
   std::string failure() const override {
-    return integration_failure(pair_->name(), rhs_, pair_->explain(flag_), progress_.reached);
+    return integration_failure(pair_->name(), rhs_, pair_->explain(flag_), reached_);
   }
-  double reached() const override { return progress_.reached; }
-  std::span<const double> local_errors() const override { return progress_.errors; }
+  double reached() const override { return reached_; }
+  std::span<const double> local_errors() const override { return errors_; }
   void save() override {
     saved_ = now_;
     plan_.h = 0.0;
@@ -86,22 +86,41 @@ class OneStep final : public Integrator {
 
   /// The macro-step's micro-steps so far.
   struct Progress {
-    double reached = 0.0;
     double optimal = 0.0;                  ///< the controller's size after the last attempt
     double next = 0.0, next_before = 0.0;  ///< that after the last two accepted micro-steps
     std::vector<double> sizes;
-    double error = 0.0;          ///< of the last attempt, in units of the tolerance
-    int order = 0;               ///< of the embedded method
-    std::vector<double> errors;  ///< that accepted ones have left
+    double error = 0.0;  ///< of the last attempt, in units of the tolerance
+    int order = 0;       ///< of the embedded method
+  };
+  /// Of the call of `integrate` that is under way, from memory that all calls share.
+  class UnderWay {
+   public:
+    explicit UnderWay(OneStep& step) : step_(step) {
+      progress_.sizes.swap(spare_);
+      step_.progress_ = &progress_;
+    }
+    ~UnderWay() {
+      spare_.swap(progress_.sizes);
+      step_.progress_ = nullptr;
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+   private:
+    static inline std::vector<double> spare_;
+    OneStep& step_;
+    Progress progress_;
   };
 
   Make& make_;
   std::unique_ptr<OneStepPair> pair_;  ///< made when it is first wanted
   Memory now_, saved_;
   Plan plan_;
-  Progress progress_;
-  bool saves_ = false;     ///< at the macro-step that follows or before: rollback is in use
-  bool restored_ = false;  ///< since the last save
+  Progress* progress_ = nullptr;  ///< while it integrates
+  double reached_ = 0.0;
+  std::vector<double> errors_;  ///< that accepted micro-steps have left
+  bool saves_ = false;          ///< at the macro-step that follows or before: rollback is in use
+  bool restored_ = false;       ///< since the last save
   bool replaying_ = false;
   int flag_ = ARK_SUCCESS;
 };
@@ -120,35 +139,36 @@ OneStepPair& OneStep::pair() {
 /// is cut short by the macro-step's end, so that what it proposes may be less than what the one
 /// before did.
 double OneStep::adapt(double size, double error, int p) {
-  progress_.error = error;
-  progress_.order = p;
+  progress_->error = error;
+  progress_->order = p;
   if (replaying_ && plan_.next < plan_.answers.size()) {
-    progress_.optimal = plan_.answers[plan_.next++];
+    progress_->optimal = plan_.answers[plan_.next++];
   } else {
     const double growth = std::pow(std::max(error, 1e-10), -1.0 / (p + 1));
-    progress_.optimal = size * std::min(growth, largest_growth);
+    progress_->optimal = size * std::min(growth, largest_growth);
   }
-  if (!replaying_) plan_.answers.push_back(progress_.optimal);
-  return progress_.optimal;
+  if (saves_ && !replaying_) plan_.answers.push_back(progress_->optimal);
+  return progress_->optimal;
 }
 
 void OneStep::accepted(double tau, std::span<const double> error, double error_ratio) {
-  progress_.next_before = std::exchange(progress_.next, progress_.optimal);
-  progress_.sizes.push_back(tau - progress_.reached);
-  progress_.reached = tau;
+  progress_->next_before = std::exchange(progress_->next, progress_->optimal);
+  progress_->sizes.push_back(tau - reached_);
+  reached_ = tau;
   add_error(error, error_ratio);
 }
 
 /// Of the solution that goes on.
 void OneStep::add_error(std::span<const double> estimate, double error_ratio) {
-  const double relative = progress_.error * rhs_.weights().tolerance().relative;
-  const double of_estimate = error_ratio * std::pow(relative, 1.0 / (progress_.order + 1));
+  const double relative = progress_->error * rhs_.weights().tolerance().relative;
+  const double of_estimate = error_ratio * std::pow(relative, 1.0 / (progress_->order + 1));
   const double share = std::min(1.0, of_estimate);
-  for (std::size_t i = 0; i < estimate.size(); ++i) progress_.errors[i] += share * estimate[i];
+  for (std::size_t i = 0; i < estimate.size(); ++i) errors_[i] += share * estimate[i];
 }
 
 Outcome OneStep::integrate(double h, History /*history*/, std::span<const double> x_begin,
                            std::span<double> x_end) {
+  const UnderWay under_way(*this);
   replaying_ = restored_ && plan_.h == h;
   if (!(now_.proposal > 0.0)) now_.proposal = h;
   const double first = now_.proposal;
@@ -156,7 +176,7 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
   if (saves_ && !replaying_ && flag_ >= 0) {
     plan_.first = first;
     plan_.h = h;
-    const bool some_rejected = plan_.answers.size() > progress_.sizes.size();
+    const bool some_rejected = plan_.answers.size() > progress_->sizes.size();
     if (some_rejected) {
       plan_accepted_sizes();
       replaying_ = true;
@@ -165,7 +185,7 @@ Outcome OneStep::integrate(double h, History /*history*/, std::span<const double
   }
   rhs_.rethrow();
   if (flag_ < 0) return Outcome::failed;
-  now_.proposal = std::max(progress_.next, progress_.next_before);
+  now_.proposal = std::max(progress_->next, progress_->next_before);
   choose_order(h);
   return Outcome::ok;
 }
@@ -178,13 +198,13 @@ void OneStep::choose_order(double h) {
     return OneStepPair::Order{pair.evaluations(), pair.embedded_order()};
   };
   now_.proposal *= now_.order.conclude({order_of(erk_pair(rtol)), order_of(long_erk_pair())}, rtol,
-                                       h, progress_.sizes.size(), now_.proposal);
+                                       h, progress_->sizes.size(), now_.proposal);
 }
 
 int OneStep::try_macro_step(double h, std::span<const double> x_begin, std::span<double> x_end) {
-  progress_.reached = progress_.next = progress_.next_before = 0.0;
-  progress_.sizes.clear();
-  progress_.errors.assign(x_begin.size(), 0.0);
+  reached_ = progress_->next = progress_->next_before = 0.0;
+  progress_->sizes.clear();
+  errors_.assign(x_begin.size(), 0.0);
   rhs_.path_begins(x_begin);
   plan_.next = 0;
   if (replaying_)
@@ -200,7 +220,7 @@ int OneStep::try_macro_step(double h, std::span<const double> x_begin, std::span
     } while (flag < 0 && retry_smaller(h));
     std::copy_n(pair_->x().begin(), x_end.size(), x_end.begin());
   }
-  micro_steps_ += static_cast<std::int64_t>(progress_.sizes.size());
+  micro_steps_ += static_cast<std::int64_t>(progress_->sizes.size());
   return flag;
 }
 
@@ -230,23 +250,22 @@ bool OneStep::take_whole(double h, std::span<const double> x_begin, std::span<do
 
 /// Attempts were rejected: a plan of the accepted ones alone.
 void OneStep::plan_accepted_sizes() {
-  plan_.first = progress_.sizes.front();
+  plan_.first = progress_->sizes.front();
   plan_.answers.clear();
-  for (std::size_t i = 1; i < progress_.sizes.size(); ++i)
-    plan_.answers.push_back(progress_.sizes[i] / safety);
-  plan_.answers.push_back(std::max(progress_.next, progress_.next_before));
+  for (std::size_t i = 1; i < progress_->sizes.size(); ++i)
+    plan_.answers.push_back(progress_->sizes[i] / safety);
+  plan_.answers.push_back(std::max(progress_->next, progress_->next_before));
 }
 
 int OneStep::evolve(double h) {
-  pair_->begin(progress_.reached, std::min(now_.proposal, h - progress_.reached),
-               smallest_micro_step * h);
+  pair_->begin(reached_, std::min(now_.proposal, h - reached_), smallest_micro_step * h);
   return pair_->evolve(h);
 }
 
 /// Pairs give up where f fails in an explicit stage.
 bool OneStep::retry_smaller(double h) {
-  if (!rhs_.last_failed() || progress_.sizes.size() >= max_micro_steps) return false;
-  now_.proposal = 0.25 * (rhs_.failed_tau() - progress_.reached);
+  if (!rhs_.last_failed() || progress_->sizes.size() >= max_micro_steps) return false;
+  now_.proposal = 0.25 * (rhs_.failed_tau() - reached_);
   return now_.proposal > smallest_micro_step * h;
 }
 

@@ -297,8 +297,8 @@ bool PointDerivatives::derive(double t, std::span<const double> x, const PointSi
     std::copy(x.begin(), x.end(), moved_.x.begin());
     std::copy(at_.u.begin(), at_.u.end(), moved_.u.begin());
     if (!difference_states(t, sizes.states, result) ||
-        !difference_columns(t, moved_.u, sizes.inputs, learnt_.unknown_inputs, result.f_u,
-                            result.g_u, result))
+        !difference_columns(t, moved_.u, sizes.inputs, learnt_.differences().unknown_inputs,
+                            result.f_u, result.g_u, result))
       return false;
   }
   return true;
@@ -446,18 +446,18 @@ bool PointDerivatives::difference_states(double t, std::span<const double> sizes
                                          Linearization& result) {
   const std::size_t n = moved_.x.size();
   if (n < fewest_states_for_groups)
-    return difference_columns(t, moved_.x, sizes, learnt_.unknown_states, result.f_x, result.g_x,
-                              result);
-  if (learnt_.groups.useful()) {
+    return difference_columns(t, moved_.x, sizes, learnt_.differences().unknown_states, result.f_x,
+                              result.g_x, result);
+  if (learnt_.differences().groups.useful()) {
     const std::vector<double> x(moved_.x.begin(), moved_.x.end());
     const bool done = difference_groups(t, sizes, result) && pattern_holds(t, sizes, result);
     std::ranges::copy(x, moved_.x.begin());
     if (done) return true;
   }
-  if (!difference_columns(t, moved_.x, sizes, learnt_.unknown_states, result.f_x, result.g_x,
-                          result))
+  if (!difference_columns(t, moved_.x, sizes, learnt_.differences().unknown_states, result.f_x,
+                          result.g_x, result))
     return false;
-  learnt_.groups.learn(result.f_x, result.g_x, n);
+  learnt_.differences().groups.learn(result.f_x, result.g_x, n);
   return true;
 }
 
@@ -472,7 +472,7 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
   const auto evaluate = [&](std::span<double> f, std::span<double> g) {
     return model_.f(t, moved_.x, moved_.u, f) && model_.g(t, moved_.x, moved_.u, g);
   };
-  for (const auto& group : learnt_.groups.groups()) {
+  for (const auto& group : learnt_.differences().groups.groups()) {
     for (const std::size_t j : group) moved_.x[j] = x[j] + step_for(x[j], sizes[j]);
     if (!evaluate(differences_.f_high, differences_.g_high)) return false;
     for (const std::size_t j : group) {
@@ -483,7 +483,7 @@ bool PointDerivatives::difference_groups(double t, std::span<const double> sizes
     if (!evaluate(differences_.f_low, differences_.g_low)) return false;
     for (const std::size_t j : group) {
       moved_.x[j] = x[j];
-      for (const std::size_t row : learnt_.groups.rows(j)) {
+      for (const std::size_t row : learnt_.differences().groups.rows(j)) {
         if (row < n)
           result.f_x[row * n + j] =
               (differences_.f_high[row] - differences_.f_low[row]) / distance[j];

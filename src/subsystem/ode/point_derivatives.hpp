@@ -18,13 +18,26 @@ struct PointSizes {
 
 /// What is learnt from one linearisation for the next ones.
 struct LearntDerivatives {
-  std::vector<AnsweringIncrements> unknown_states, unknown_inputs;  ///< empty: not yet wanted
-  ColumnGroups groups;                                              ///< of many states
-  bool has_jacobians = false;                                       ///< at the last linearisation
+  struct Differences {
+    std::vector<AnsweringIncrements> unknown_states, unknown_inputs;  ///< empty: not yet wanted
+    ColumnGroups groups;                                              ///< of many states
 
-  void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, unknown_states, unknown_inputs, groups, has_jacobians);
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, unknown_states, unknown_inputs, groups); }
+  };
+  std::unique_ptr<Differences> made;  ///< null: none yet
+  bool has_jacobians = false;         ///< at the last linearisation
+
+  Differences& differences() {
+    if (!made) made = std::make_unique<Differences>();
+    return *made;
   }
+  void io(Archive& archive) {
+    bool any = made != nullptr;
+    CONCORD_MEMBERS(archive, has_jacobians, any);
+    if (!any) made.reset();
+    if (any) CONCORD_MEMBERS(archive, differences());
+  }
+  int memory_version() const { return 2; }
 };
 
 /// Derivatives of f and g at one point (t, x, u) of the solution: the model's own where it has them

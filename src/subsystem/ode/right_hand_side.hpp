@@ -9,6 +9,7 @@
 #include "subsystem/ode/error_weights.hpp"
 #include "subsystem/ode/whole_step.hpp"
 #include "support/callback_guard.hpp"
+#include "support/scratch.hpp"
 
 namespace concord {
 
@@ -44,14 +45,13 @@ class RightHandSide {
   static constexpr int unrecoverable = -1;
 
   RightHandSide(CheckedModel& model, const Tolerance& tolerance)
-      : model_(model), weights_(tolerance, model.state_count()), u_(model.input_count()) {}
+      : model_(model), weights_(tolerance, model.state_count()) {}
 
   std::size_t state_count() const { return model_.state_count(); }
 
   /// `inputs` must stay valid until the macro-step is done.
   void begin_step(const MacroStep& step, std::span<const Polynomial> inputs) {
     step_ = step;
-    size_ = step.size();
     failed_tau_ = std::numeric_limits<double>::infinity();
     inputs_ = inputs;
     model_.remember_at(step);
@@ -82,15 +82,15 @@ class RightHandSide {
   template <class Use>
   int at(double tau, Use&& use) noexcept {
     return guard_.run(unrecoverable, [&] {
-      return told(tau, model_.attempt(time_at(tau), [&](double t) { use(t, inputs_at(tau)); }));
+      Scratch scratch;
+      const auto u = inputs_at(tau, scratch);
+      return told(tau, model_.attempt(time_at(tau), [&](double t) { use(t, u); }));
     });
   }
 
-  /// The inputs at tau; valid until the next call.
-  std::span<const double> inputs_at(double tau);
-
-  /// The slopes of the inputs at tau; valid until the next call.
-  std::span<const double> input_slopes_at(double tau);
+  /// The inputs at tau, and their slopes there, in `scratch`.
+  std::span<const double> inputs_at(double tau, Scratch& scratch) const;
+  std::span<const double> input_slopes_at(double tau, Scratch& scratch) const;
 
   /// Whoever sees the ways of integrations; null: nobody.
   void watch(PathWatch* watch) { watch_ = watch; }
@@ -121,7 +121,7 @@ class RightHandSide {
 
   /// Whether f failed so close behind `tau`, in this macro-step, that no integrator gets past it.
   bool failed_close_to(double tau) const {
-    return last_failed_ || std::abs(failed_tau_ - tau) <= 1e-6 * size_;
+    return last_failed_ || std::abs(failed_tau_ - tau) <= 1e-6 * step_.size();
   }
 
   /// Where the last failed evaluation was asked for.
@@ -138,11 +138,11 @@ class RightHandSide {
   void rethrow() { guard_.rethrow(); }
 
  private:
-  double time_at(double tau) const { return tau == size_ ? step_.end : step_.begin + tau; }
+  double time_at(double tau) const { return tau == step_.size() ? step_.end : step_.begin + tau; }
   int told(double tau, bool done);
-  bool difference_jacobian(double t, std::span<const double> x, std::span<const double> f_at_x,
+  bool difference_jacobian(double tau, std::span<const double> x, std::span<const double> f_at_x,
                            std::span<double> f_x);
-  bool difference_column(double t, std::span<const double> x, std::span<const double> f_at_x,
+  bool difference_column(double tau, std::span<const double> x, std::span<const double> f_at_x,
                          std::size_t j, std::span<double> column);
 
   CheckedModel& model_;
@@ -150,14 +150,11 @@ class RightHandSide {
   CallbackGuard guard_;
   std::span<const Polynomial> inputs_;
   MacroStep step_;
-  double size_ = 0.0;
   std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
   bool last_failed_ = false;
   double failed_tau_ = 0.0;
   PathWatch* watch_ = nullptr;
   WholeStep whole_;
-  std::vector<double> u_, slopes_;
-  std::vector<double> displaced_, jacobian_scratch_;
 };
 
 }  // namespace concord

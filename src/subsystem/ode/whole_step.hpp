@@ -51,30 +51,41 @@ class WholeSteps final : public AdvanceBatch {
  private:
   friend class WholeStep;
 
+  /// What is left of a micro-step, rows for each state: where it began and ended, f there, its
+  /// error, and where its last stage was.
+  enum : std::size_t { begin_, end_, first_slopes_, last_slopes_, error_, last_, n_rows };
+
   bool worth_it();
   void gather(std::span<const Polynomial> all_inputs);
   std::span<const double> input_slopes_at(double tau);
-  bool evaluate(std::size_t stage);
+  bool take();
+  bool evaluate(ErkStages& stages, std::size_t stage, std::span<const double> sizes,
+                std::span<double> before_last);
+  void note_last_stages(std::span<const double> before_last);
   void find_outputs();
-  std::span<const double> last_slopes() const {
-    return stages_.slopes(stages_.pair().stages() - 1);
+  std::size_t row() const;
+  std::span<double> rows(std::size_t which) {
+    return std::span(rows_).subspan(which * row(), row());
+  }
+  std::span<const double> rows(std::size_t which) const {
+    return std::span(rows_).subspan(which * row(), row());
   }
 
+  const ErkPair& pair_;
   std::vector<Member> members_;
   std::unique_ptr<ModelBatch> models_;
   std::vector<unsigned> changes_;  ///< of the models that have been taken over
   std::vector<char> fits_;
   std::int64_t version_ = 0;
-  ErkStages stages_;
   MacroStep step_;
-  std::vector<double> sizes_, x_, coefficients_, u_, du_;
-  std::vector<double> before_last_, last_;  ///< points of the last stages
-  std::span<const double> end_, error_;
-  std::vector<double> y_, dy_;  ///< at the end, once they have been asked for
+  std::vector<double> rows_;          ///< once a micro-step has been taken
+  std::vector<double> coefficients_;  ///< of inputs' polynomials, as far as these have any
+  std::vector<double> y_, dy_;        ///< at the end, once they have been asked for
   bool taken_ = false, knows_outputs_ = false;
-  std::vector<char> ways_;  ///< whether members have gone so
-  std::size_t used_;        ///< by so many members
-  int rest_ = 0;            ///< macro-steps to come for which nothing is taken
+  std::vector<char> ways_;   ///< whether members have gone so
+  std::vector<char> twice_;  ///< whether the last two stages are the same point
+  std::size_t used_;         ///< by so many members
+  int rest_ = 0;             ///< macro-steps to come for which nothing is taken
 };
 
 /// Of one member.
@@ -86,14 +97,14 @@ class WholeStep {
   /// Whether a micro-step of `pair` over `size` from x has been taken, and every slope is finite.
   bool is(const ErkPair& pair, double size, std::span<const double> x) const;
 
-  void end(std::span<double> x) const { gather(steps_->end_, x); }
-  void error(std::span<double> values) const { gather(steps_->error_, values); }
-  void last_point(std::span<double> x) const { gather(steps_->last_, x); }
-  void first_slopes(std::span<double> dxdt) const { slopes(0, dxdt); }
-  void last_slopes(std::span<double> dxdt) const { slopes(stages() - 1, dxdt); }
-  std::size_t stages() const { return steps_->stages_.pair().stages(); }
+  void end(std::span<double> x) const { gather(WholeSteps::end_, x); }
+  void error(std::span<double> values) const { gather(WholeSteps::error_, values); }
+  void last_point(std::span<double> x) const { gather(WholeSteps::last_, x); }
+  void first_slopes(std::span<double> dxdt) const { gather(WholeSteps::first_slopes_, dxdt); }
+  void last_slopes(std::span<double> dxdt) const { gather(WholeSteps::last_slopes_, dxdt); }
+  std::size_t stages() const { return steps_->pair_.stages(); }
   /// Whether the last two stages are the same point, at which a model is asked only once.
-  bool ends_twice_the_same() const;
+  bool ends_twice_the_same() const { return steps_->twice_[lane_] != 0; }
   void note_use() const { ++steps_->used_; }
 
   /// The member begins the macro-step anew; it has come from one point to the other.
@@ -107,11 +118,8 @@ class WholeStep {
   bool outputs(Wanted wanted, std::span<Sample> outputs) const;
 
  private:
-  void gather(std::span<const double> rows, std::span<double> own) const;
-  bool are_here(std::span<const double> values, std::span<const double> rows) const;
-  void slopes(std::size_t stage, std::span<double> dxdt) const {
-    gather(steps_->stages_.slopes(stage), dxdt);
-  }
+  void gather(std::size_t rows, std::span<double> own) const;
+  bool are_here(std::span<const double> values, std::size_t rows) const;
 
   WholeSteps* steps_ = nullptr;
   std::size_t lane_ = 0;

@@ -69,7 +69,7 @@ TEST_P(Operator, IsTheDenseOne) {
     for (std::size_t row = 0; row < network.outputs_of(s).size() * parts; ++row) {
       for (std::size_t column = 0; column < gains.columns(s); ++column) {
         const double value = std::sin(static_cast<double>(1 + 5 * row + 3 * column + s));
-        gains.at(s, row, column) = value;
+        gains.own(s, row, column) = value;
         const auto input = gains.inputs(s)[column / parts] * parts + column % parts;
         k(static_cast<Eigen::Index>(network.outputs_of(s).first * parts + row),
           static_cast<Eigen::Index>(input)) = value;
@@ -126,7 +126,7 @@ TEST_P(Operator, SolvesWithWhatItIsNow) {
     for (std::size_t s = 0; s < 3; ++s) {
       for (std::size_t row = 0; row < network.outputs_of(s).size() * parts; ++row) {
         for (std::size_t column = 0; column < gains.columns(s); ++column) {
-          gains.at(s, row, column) = size * std::cos(static_cast<double>(row + 2 * column + s));
+          gains.own(s, row, column) = size * std::cos(static_cast<double>(row + 2 * column + s));
         }
       }
     }
@@ -168,7 +168,7 @@ TEST_P(Operator, SaysWhereItIsSingular) {
   for (const double gain : {0.5, 1.0, 0.5, 1.0}) {
     for (std::size_t s = 0; s < 2; ++s) {
       for (std::size_t part = 0; part < static_cast<std::size_t>(parts); ++part) {
-        gains.at(s, part, part) = gain;
+        gains.own(s, part, part) = gain;
       }
     }
     found.assemble(gains, ones, ones);

@@ -104,7 +104,6 @@ class Batches : public testing::TestWithParam<std::size_t> {
  protected:
   Batches() : of(n), batch(of.lists.front(), n) {
     for (std::size_t i = 0; i < n; ++i) EXPECT_TRUE(batch.set(i, of.lists[i]));
-    std::copy(of.points.begin(), of.points.end(), batch.points().begin());
   }
 
   const std::size_t n = GetParam();
@@ -114,7 +113,7 @@ class Batches : public testing::TestWithParam<std::size_t> {
 
 TEST_P(Batches, evaluate_each_instance_as_alone) {
   std::vector<double> found(batch.count() * n), alone(batch.count());
-  batch.evaluate(found);
+  batch.evaluate(of.points, found);
   for (std::size_t i = 0; i < n; ++i) {
     of.move(i);
     of.lists[i].evaluate(alone);
@@ -124,7 +123,7 @@ TEST_P(Batches, evaluate_each_instance_as_alone) {
 }
 
 TEST_P(Batches, differentiate_each_instance_as_alone) {
-  const std::span<const double> found = batch.differentiate();
+  const std::span<const double> found = batch.differentiate(of.points);
   ASSERT_EQ(found.size(), batch.entries().size() * n);
   for (std::size_t i = 0; i < n; ++i) {
     of.move(i);
@@ -136,7 +135,7 @@ TEST_P(Batches, differentiate_each_instance_as_alone) {
 
 TEST_P(Batches, give_slopes_of_each_instance_as_alone) {
   std::vector<double> found(batch.count() * n), alone(batch.count());
-  batch.slopes(of.directions, found);
+  batch.slopes(of.points, of.directions, found);
   for (std::size_t i = 0; i < n; ++i) {
     of.move(i);
     of.lists[i].slopes(of.direction(i), alone);

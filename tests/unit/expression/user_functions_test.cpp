@@ -188,15 +188,16 @@ TEST(Maps, in_batches) {
     lists.emplace_back(texts, call.names(), 3);
   }
   ExpressionBatch batch(lists[0], 3);
+  std::vector<double> points(9);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_TRUE(batch.set(i, lists[i]));
     for (std::size_t v = 0; v < 3; ++v)
-      batch.points()[v * 3 + i] = lists[i].point()[v] =
+      points[v * 3 + i] = lists[i].point()[v] =
           1.1 + 0.9 * static_cast<double>(i) + 2.3 * static_cast<double>(v);
   }
   std::vector<double> found(6), alone(2);
-  batch.evaluate(found);
-  const auto slopes = batch.differentiate();
+  batch.evaluate(points, found);
+  const auto slopes = batch.differentiate(points);
   for (std::size_t i = 0; i < 3; ++i) {
     lists[i].evaluate(alone);
     for (std::size_t row = 0; row < 2; ++row)
