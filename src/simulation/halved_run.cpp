@@ -19,8 +19,9 @@ namespace {
 /// holds leave inside a macro-step, rows there show, if there are any.
 class Differences : public StepObserver {
  public:
-  Differences(const PassedOutputs& passed, const CommunicationPoint& start)
+  Differences(const PassedOutputs& passed, const CommunicationPoint& start, double own_tolerance)
       : passed_(passed),
+        own_tolerance_(own_tolerance),
         time_(start.time),
         compared_(start.time),
         begin_(start.outputs),
@@ -60,7 +61,8 @@ class Differences : public StepObserver {
     std::vector<double> result;
     for (std::size_t o = 0; o < signals_.size(); ++o) {
       const bool jumps = signals_[o].jumps();
-      result.push_back(std::max(at_ends_[o].error(jumps), at_rows_[o].error(jumps)));
+      result.push_back(std::max({at_ends_[o].error(jumps), at_rows_[o].error(jumps),
+                                 own_tolerance_ * signals_[o].magnitude()}));
     }
     return result;
   }
@@ -76,6 +78,7 @@ class Differences : public StepObserver {
       largest_change = std::max(largest_change, std::abs(end - begin));
     }
     bool jumps() const { return largest_change >= 0.5 * (high - low); }
+    double magnitude() const { return std::max(std::abs(low), std::abs(high)); }
   };
   struct Differing {
     double last = std::numeric_limits<double>::infinity(), largest = 0.0, sum = 0.0;
@@ -114,6 +117,7 @@ class Differences : public StepObserver {
   }
 
   const PassedOutputs& passed_;
+  double own_tolerance_;  ///< of what integrates by itself, which no macro-step changes
   std::size_t next_ = 0, next_row_ = 0;
   double time_;
   double compared_;  ///< the last end that was
@@ -188,7 +192,8 @@ std::vector<double> errors_by_halving(const SimulationPlan& plan, const PassedOu
   halved->share = plan.share;
   SimulationCore simulation(std::move(halved));
   simulation.start();
-  Differences differences(passed, simulation.stepper().point());
+  Differences differences(passed, simulation.stepper().point(),
+                          plan.settings.defaults.tolerance.relative);
   simulation.observe(differences);
   if (!fixed) {
     pass_by_halves(simulation, passed, go_on);

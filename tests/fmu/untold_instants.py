@@ -135,13 +135,13 @@ class Instants(ModelTest):
                     self.assertGreaterEqual(len(set(run.event_times)), 5)
 
     def test_what_nothing_tells(self):
-        """The step control leads up to what it cannot follow and over it."""
+        """The step control leads up to what it cannot follow and over it, to a few times the accuracy."""
         for name in HIDDEN:
             for version in (2, 3):
                 with self.subTest(model=name, version=version):
                     rows = ("-cosim_output_interval", HIDDEN[name][2] / 97)
                     exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)
-                    out = self.folder / "out.h5"
+                    out = self.folder / f"{name}{version}.h5"
                     done = execute("run", self.fmus(name, version), "-subsystem_fmu_interface", "cs", *rows,
                                    "-cosim_output", out)
                     self.assertEqual(done.returncode, 0, done.stderr)
@@ -149,7 +149,7 @@ class Instants(ModelTest):
                     run = Results(out, done)
                     for output in set(CONTINUOUS) & set(run.outputs.names):
                         off = np.abs(run.outputs[output] - exact.outputs[output])
-                        self.assertLess(np.max(off) / np.ptp(exact.outputs[output]), 1e-4)
+                        self.assertLess(np.max(off) / np.ptp(exact.outputs[output]), 5e-4)
 
     def test_ranks(self):
         alone = self.compare("relay", 2)

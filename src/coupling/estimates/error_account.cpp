@@ -297,7 +297,8 @@ void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double
   divergence_.see_units();
   for (const auto outputs : {std::span<const std::size_t>(indirect_), divergence_.signals()}) {
     for (const std::size_t o : outputs) {
-      largest_[o] = divergence_.is_seen(o, errors[o]) ? errors[o] : 0.0;
+      const double size = std::max(subsystems_.output_sizes()[o], errors[o]);
+      largest_[o] = divergence_.is_seen(o, size) ? errors[o] : 0.0;
     }
   }
   divergence_.judge_whole(point);

@@ -208,10 +208,10 @@ void InsideErrors::restart(const CommunicationPoint& point) {
   see(point);
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const bool steep = point.slopes_known && point.inputs[connected[j]].derivative != 0.0;
-    const bool at_rest = subsystems_.input_sizes().only_expected(connected[j]) && !steep &&
-                         point.inputs[connected[j]].value == 0.0;
-    const bool unknown = subsystems_.input_sizes()[connected[j]] == 0.0 || at_rest;
-    if (judges_ && unknown && of(ahead_, connected[j]) == 0.0) {
+    const bool unknown = subsystems_.input_sizes()[connected[j]] == 0.0 ||
+                         subsystems_.input_sizes().only_expected(connected[j]);
+    if (judges_ && unknown && !steep && of(ahead_, connected[j]) == 0.0 &&
+        point.inputs[connected[j]].value == 0.0) {
       norm_.begins_at_zero(j);
     }
   }

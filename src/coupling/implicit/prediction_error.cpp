@@ -30,9 +30,11 @@ void PredictionError::restart(const CommunicationPoint& point) {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = point.inputs[connected[j]];
     const bool steep = point.slopes_known && input.derivative != 0.0;
-    const bool expected =
-        !constraints_.is_equation(j) && subsystems_.input_sizes().only_expected(connected[j]);
-    if (size(j) == 0.0 || (expected && !steep && constraints_.size(j, point.inputs) == 0.0)) {
+    const Sizes& sizes = subsystems_.input_sizes();
+    const bool free = !constraints_.is_equation(j);
+    const bool unseen = begun_ && free && sizes[connected[j]] == 0.0;
+    const bool unknown = size(j) == 0.0 || (free && sizes.only_expected(connected[j]));
+    if (unseen || (unknown && !steep && constraints_.size(j, point.inputs) == 0.0)) {
       norm_.begins_at_zero(j);
     }
   }
@@ -128,6 +130,7 @@ void PredictionError::commit(const CommunicationPoint& point) {
     over_[j] = point.last_step;
   }
   any_unknown_ = false;
+  begun_ = true;
   see(point);
   norm_.commit();
 }

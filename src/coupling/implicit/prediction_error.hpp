@@ -52,7 +52,7 @@ class PredictionError {
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
     CONCORD_MEMBERS_PER(archive, Per::connected, largest_, highest_, over_);
-    CONCORD_MEMBERS(archive, any_unknown_);
+    CONCORD_MEMBERS(archive, any_unknown_, begun_);
     if (ranges_) {
       ranges_->io(archive, Per::connected);
     }
@@ -75,6 +75,7 @@ class PredictionError {
   /// 0 where nothing is known.
   std::vector<double> highest_, over_;
   bool any_unknown_ = true;
+  bool begun_ = false;  ///< a macro-step has been accepted
   std::optional<SignalRanges> ranges_;  ///< of all others, where errors are judged by them
 };
 

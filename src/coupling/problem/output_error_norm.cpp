@@ -39,9 +39,8 @@ void OutputErrorNorm::restart(const CommunicationPoint& point) {
   norm_.restart();
   see(point);
   for (std::size_t o = 0; o < point.outputs.size(); ++o) {
-    const bool at_rest = sizes.only_expected(o) && point.outputs[o].value == 0.0 &&
-                         point.outputs[o].derivative == 0.0;
-    if (sizes[o] == 0.0 || at_rest) {
+    const bool unknown = sizes[o] == 0.0 || sizes.only_expected(o);
+    if (unknown && point.outputs[o].value == 0.0 && point.outputs[o].derivative == 0.0) {
       norm_.begins_at_zero(o);
     }
   }
