@@ -74,11 +74,8 @@ struct CouplingReport {
   std::int32_t evaluations = 0;  ///< of the coupling function: integrations of all subsystems
   std::int32_t linear_iterations = 0;
   std::int32_t nodes = 0;  ///< of the macro-step, where the method has some
-  double error = 0.0;   ///< err of the step control: at most 1 is accepted; 0 where not estimated
-  int error_order = 0;  ///< q, with err = O(h^{q+1})
-  /// err but for what holds miss of inputs whose past is not known, for which `error` has a bound;
-  /// not a number where there are none.
-  double known_error = std::numeric_limits<double>::quiet_NaN();
+  double error = 0.0;     ///< err of the step control: at most 1 is accepted; 0 where not estimated
+  int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
   double noise = 0.0;     ///< how far above the tolerance it then is, at least; 0 elsewhere
   bool followed = true;   ///< the subsystems have gone this way, which tells events, or some of it

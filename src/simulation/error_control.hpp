@@ -28,10 +28,6 @@ class ErrorControl {
     return in_budget(account_.look_inside(step, point, trial, coupling));
   }
 
-  double all_inside(const MacroStep& step, const Trial& trial) {
-    return in_budget(account_.all_inside(step, trial));
-  }
-
   void meet_jump() { account_.meet_jump(); }
   void see_rows(std::span<const double> missed) { account_.see_rows(missed); }
 

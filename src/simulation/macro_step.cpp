@@ -21,9 +21,6 @@ namespace {
 /// The fraction of a usual macro-step that is taken where nothing is known of the next one.
 constexpr double cautious = 1e-3;
 
-/// The share of the time in which an output becomes another with which a run begins.
-constexpr double cautious_share = 0.01;
-
 /// The share of the experiment that no macro-step is shorter than where black boxes may jump: in
 /// less time their slopes, differences among them, are as steep as any jump.
 constexpr double of_black_boxes = 1e-9;
@@ -219,14 +216,13 @@ bool MacroStepper::locates_event(const MacroStep& step) {
   return repeats;
 }
 
-/// A share of the time in which the fastest output of those that the new start reaches becomes
+/// A hundredth of the time in which the fastest output of those that the new start reaches becomes
 /// another (Hairer, Norsett and Wanner, Solving ODEs I, II.4, without their second derivative),
-/// where slopes tell it and a step that is too large can be taken back; else `unknown`. Behind an
-/// event, all of it: most networks go on as before, and what the macro-step leaves is seen. That is
-/// by the outputs' sizes: a relay switches where what it reads is 0. What has always been 0 tells
+/// where slopes tell it and a step that is too large can be taken back; else `unknown`. That is by
+/// the outputs' sizes: a relay switches where what it reads is 0. What has always been 0 tells
 /// nothing. Collective.
 double MacroStepper::beginning(double unknown) const {
-  const double share = point_.time > settings_.start ? 1.0 : cautious_share;
+  constexpr double fraction = 0.01;
   double shortest = std::numeric_limits<double>::infinity();
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange out = subsystems_.outputs_of(k);
@@ -239,7 +235,7 @@ double MacroStepper::beginning(double unknown) const {
   }
   shortest = -agree_on_largest(subsystems_.comm(), -shortest);
   const bool known = abilities_.rolls_back() && point_.slopes_known && std::isfinite(shortest);
-  return known ? share * shortest : unknown;
+  return known ? fraction * shortest : unknown;
 }
 
 /// What has risen from nothing in a shortest macro-step tells no size, nor does that macro-step.
@@ -380,7 +376,6 @@ void MacroStepper::try_step(const MacroStep& step) {
   report.status = agreed(report);
   report.retryable &= rolls_back;
   report.error = errors_.in_budget(report.error);
-  report.known_error = errors_.in_budget(report.known_error);
 }
 
 /// What the ends of the macro-step do not show at all counts, too; on smooth ways the coupling's
@@ -390,10 +385,6 @@ void MacroStepper::look_inside(const MacroStep& step) {
   if (coupling.status == CouplingStatus::converged) {
     constexpr double far_more = 10.0;
     const double error = errors_.look_inside(step, point_, trial_, *coupling_);
-    if (!std::isnan(coupling.known_error)) {
-      const double known = std::max(coupling.known_error, errors_.all_inside(step, trial_));
-      coupling.error = std::min(coupling.error, known);
-    }
     coupling.error = error > far_more * coupling.error ? error : coupling.error;
   }
 }

@@ -180,21 +180,6 @@ class Touched(ModelTest):
                     self.assertGreater(events, 15)
                     self.assertLessEqual(taken[0] - taken[1], 4.5*events)
 
-    def test_one_relay_among_many(self):
-        """doc/scaling.md in short: behind an event macro-steps are as large as before it at once, so that an event
-        costs the one that is taken back, at times another nearly up to the instant, and the one up to it."""
-        model = self.model(relays(60, 20, everybody=False))
-        exact = simulate(model, "-cosim_accuracy", 1e-9)
-        for method in ("jfm", "missiles", "gauss", "radau"):
-            runs = [simulate(self.model(relays(60, 20, everybody=False, quiet=calm)), "-cosim_type", method)
-                    for calm in (False, True)]
-            taken = [len(run.steps["size"]) + sum(run.steps["rejections"]) for run in runs]
-            events = len(set(runs[0].event_times))
-            with self.subTest(method=method):
-                self.assertEqual(events, len(set(exact.event_times)))
-                self.assertLessEqual(taken[0] - taken[1], 3*events)
-                np.testing.assert_allclose(runs[0].outputs.values[-1], exact.outputs.values[-1], atol=2e-5)
-
     def test_instants_are_found_in_two_trials(self):
         """One leads past the instant, one nearly to it, and the next one is there; as inputs alone
         tell what they are."""

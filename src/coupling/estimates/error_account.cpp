@@ -163,11 +163,6 @@ double ErrorAccount::look_inside(const MacroStep& step, const CommunicationPoint
   return controls_ ? inside_.in_tolerances(step, trial) : 0.0;
 }
 
-double ErrorAccount::all_inside(const MacroStep& step, const Trial& trial) {
-  if (!looks_inside() || !controls_) return std::numeric_limits<double>::infinity();
-  return inside_.of_all_in_tolerances(step, trial);
-}
-
 double ErrorAccount::observe(const CommunicationPoint& point, Coupling& coupling, bool last) {
   elapsed_ += point.last_step;
   see(point);

@@ -47,9 +47,6 @@ class ErrorAccount {
   /// where that stands on an estimate; else 0. Collective.
   double look_inside(const MacroStep& step, const CommunicationPoint& point, const Trial& trial,
                      const Coupling& coupling);
-  /// After it: the err of all that inputs were given wrongly within; infinity where that is not
-  /// known. Collective.
-  double all_inside(const MacroStep& step, const Trial& trial);
 
   /// Of the macro-step that is about to end, or none: by how much outputs are wrong at rows within
   /// beyond what they are at its ends.

@@ -272,9 +272,8 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   }
   for (const std::size_t i : watched_) {
     if (known_to * size_[i] < doubt_[i]) {
-      mean_[i] = not_known;
+      mean_[i] = size_[i] = not_known;
     }
-    size_[i] += doubt_[i];
   }
 }
 
@@ -327,19 +326,13 @@ void InsideErrors::feed(double Sample::*part, const Use& use) {
 /// which no smaller macro-step makes less.
 double InsideErrors::in_tolerances(const MacroStep& step, const Trial& trial) {
   noise_.clear();
-  const double worst = in_tolerances(step.size(), trial, scanned_size_);
+  const double worst = in_tolerances(step.size(), trial);
   if (!(worst > 1.0)) return worst;
   find_noise();
-  return in_tolerances(step.size(), trial, scanned_size_);
+  return in_tolerances(step.size(), trial);
 }
 
-double InsideErrors::of_all_in_tolerances(const MacroStep& step, const Trial& trial) {
-  noise_.clear();
-  return in_tolerances(step.size(), trial, size_);
-}
-
-double InsideErrors::in_tolerances(double h, const Trial& trial,
-                                   const std::vector<double>& errors) {
+double InsideErrors::in_tolerances(double h, const Trial& trial) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.begin(h);
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -349,7 +342,7 @@ double InsideErrors::in_tolerances(double h, const Trial& trial,
     using Rise = ErrorNorm::Rise;
     const double ends =
         std::max(std::abs(rows_.inputs.front()[i].value), std::abs(rows_.inputs.back()[i].value));
-    norm_.add(j, constraints_.is_equation(j) ? 0.0 : of(errors, i),
+    norm_.add(j, constraints_.is_equation(j) ? 0.0 : of(scanned_size_, i),
               ranges_ ? ranges_->range(j, value) : std::abs(value),
               ranges_ ? std::max(ranges_->size(j, size), of(ahead_, i)) : size, of(noise_, i),
               of(scanned_size_, i) > ends ? Rise::is_over : Rise::goes_on);

@@ -35,8 +35,6 @@ class InsideErrors {
             const Coupling& coupling);
   /// Of the last look: err of the step control, the same on every rank. Collective.
   double in_tolerances(const MacroStep& step, const Trial& trial);
-  /// The same of all that the points show. Infinity where they don't. Collective.
-  double of_all_in_tolerances(const MacroStep& step, const Trial& trial);
 
   /// The trial is accepted.
   void commit(const CommunicationPoint& point);
@@ -55,7 +53,7 @@ class InsideErrors {
                  const Coupling& coupling);
   void add_scanned(const MacroStep& step);
   void look_along_followers(const MacroStep& step);
-  double in_tolerances(double h, const Trial& trial, const std::vector<double>& errors);
+  double in_tolerances(double h, const Trial& trial);
   void find_noise();
   void pass_on_delays(std::span<const double> inputs);
   template <class Use>

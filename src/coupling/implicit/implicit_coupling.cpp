@@ -206,17 +206,11 @@ void ImplicitCoupling::finish(CouplingReport& report) {
   }
   Trial& trial = *attempt_.trial;
   if (method_.estimate == ErrorEstimate::predictor) {
-    const auto norm = [&](std::span<const Sample> terms, PredictionError::Unknown unknown) {
-      return error_estimate_.norm(attempt_.step, trial, evaluation.fed(), terms, unknown);
+    const auto norm = [&](std::span<const Sample> terms) {
+      return error_estimate_.norm(attempt_.step, trial, evaluation.fed(), terms);
     };
-    const auto without_noise = [&](PredictionError::Unknown unknown) {
-      const double error = norm({}, unknown);
-      return error > ErrorNorm::doubtful ? norm(convergence.terms(), unknown) : error;
-    };
-    using enum PredictionError::Unknown;
-    const bool any_unknown = error_estimate_.any_unknown();
-    report.error = any_unknown ? norm({}, bounded) : without_noise(bounded);
-    if (any_unknown) report.known_error = without_noise(left_out);
+    report.error = norm({});
+    report.error = report.error > ErrorNorm::doubtful ? norm(convergence.terms()) : report.error;
     report.error_order = error_estimate_.order();
   }
   const bool ends_with_slopes_of_outputs =

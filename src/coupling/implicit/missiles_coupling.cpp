@@ -81,17 +81,13 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
 
 void MissilesCoupling::estimate_error(const MacroStep& step, const Trial& trial,
                                       CouplingReport& report) {
-  using Unknown = PredictionError::Unknown;
-  terms_.forget();
-  const auto norm = [&](Unknown unknown) {
-    const double error = error_.norm(step, trial, fed_, {}, unknown);
-    if (!(error > ErrorNorm::doubtful)) return error;
-    terms_.learn(trial.inputs, nullptr);
-    return error_.norm(step, trial, fed_, terms_.values(), unknown);
-  };
-  report.error = norm(Unknown::bounded);
+  report.error = error_.norm(step, trial, fed_, {});
   report.error_order = error_.order();
-  if (error_.any_unknown()) report.known_error = norm(Unknown::left_out);
+  if (report.error > ErrorNorm::doubtful) {
+    terms_.forget();
+    terms_.learn(trial.inputs, nullptr);
+    report.error = error_.norm(step, trial, fed_, terms_.values());
+  }
 }
 
 /// Every subsystem once, with the inputs that end in trial.inputs.

@@ -57,12 +57,10 @@ void PredictionError::forget_reached() {
     const std::size_t i = subsystems_.connected_inputs()[j];
     over_[j] = fed[i].value != by_none[i].value ? 0.0 : over_[j];
   }
-  any_unknown_ = true;
 }
 
-/// In the first macro-step nothing is known of u'''': the whole cubic term bounds the error.
-double PredictionError::hold_error(std::size_t j, const Polynomial& polynomial, double h,
-                                   Unknown unknown) const {
+/// In the first macro-step nothing is known of u'''': the whole cubic term stands for the error.
+double PredictionError::hold_error(std::size_t j, const Polynomial& polynomial, double h) const {
   const auto highest = static_cast<std::size_t>(degree_);
   const auto times_power = [h](double coefficient, int power) {
     double term = std::abs(coefficient);
@@ -72,7 +70,7 @@ double PredictionError::hold_error(std::size_t j, const Polynomial& polynomial, 
     return term;
   };
   if (over_[j] == 0.0) {
-    return unknown == Unknown::bounded ? times_power(polynomial.c[highest], degree_) : 0.0;
+    return times_power(polynomial.c[highest], degree_);
   }
   const bool cubic = degree_ == 3;
   const double factorial = cubic ? 6.0 : 120.0;
@@ -104,7 +102,7 @@ double PredictionError::noise(const Sample& terms, double h) const {
 }
 
 double PredictionError::norm(const MacroStep& step, const Trial& trial, std::span<const Sample> fed,
-                             std::span<const Sample> terms, Unknown unknown) {
+                             std::span<const Sample> terms) {
   const auto& connected = subsystems_.connected_inputs();
   norm_.begin(step.size());
   for (std::size_t j = 0; j < connected.size(); ++j) {
@@ -112,7 +110,7 @@ double PredictionError::norm(const MacroStep& step, const Trial& trial, std::spa
     const Sample rest = constraints_.rest_of(j, trial.inputs[i], fed[i], trial.outputs);
     const double of_hold = constraints_.is_equation(j)
                                ? 0.0  // of the unknown, in its own unit: what it feeds has its own
-                               : hold_error(j, trial.polynomials[i], step.size(), unknown);
+                               : hold_error(j, trial.polynomials[i], step.size());
     const double estimate = std::abs(rest.value) + of_hold;
     const double magnitude = ranges_ && !constraints_.is_equation(j)
                                  ? ranges_->range(j, trial.inputs[i].value)
@@ -129,7 +127,6 @@ void PredictionError::commit(const CommunicationPoint& point) {
     highest_[j] = point.polynomials[i].c[static_cast<std::size_t>(degree_)];
     over_[j] = point.last_step;
   }
-  any_unknown_ = false;
   begun_ = true;
   see(point);
   norm_.commit();

@@ -34,17 +34,10 @@ class PredictionError {
   /// Collective.
   void restart(const CommunicationPoint& point);
 
-  /// What holds miss of inputs of which it is not known what they did before: at most their whole
-  /// highest term, or left to others.
-  enum class Unknown { bounded, left_out };
-
   /// err (ErrorNorm) of the trial, whose inputs are fed `fed` = P y. `terms`: what the outputs that
   /// feed the inputs are sums of, where it is known. Collective.
   double norm(const MacroStep& step, const Trial& trial, std::span<const Sample> fed,
-              std::span<const Sample> terms, Unknown unknown = Unknown::bounded);
-
-  /// Whether on any rank what some inputs did before is not known; the same on every rank.
-  bool any_unknown() const { return any_unknown_; }
+              std::span<const Sample> terms);
 
   /// The trial became the communication point.
   void commit(const CommunicationPoint& point);
@@ -52,7 +45,7 @@ class PredictionError {
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
     CONCORD_MEMBERS_PER(archive, Per::connected, largest_, highest_, over_);
-    CONCORD_MEMBERS(archive, any_unknown_, begun_);
+    CONCORD_MEMBERS(archive, begun_);
     if (ranges_) {
       ranges_->io(archive, Per::connected);
     }
@@ -60,7 +53,7 @@ class PredictionError {
   int memory_version() const { return 3; }
 
  private:
-  double hold_error(std::size_t j, const Polynomial& polynomial, double h, Unknown unknown) const;
+  double hold_error(std::size_t j, const Polynomial& polynomial, double h) const;
   void forget_reached();
   void see(const CommunicationPoint& point);
   double size(std::size_t j) const;
@@ -74,8 +67,7 @@ class PredictionError {
   /// Of the last macro-step's polynomials the highest coefficients, and for how long they held, s:
   /// 0 where nothing is known.
   std::vector<double> highest_, over_;
-  bool any_unknown_ = true;
-  bool begun_ = false;  ///< a macro-step has been accepted
+  bool begun_ = false;                  ///< a macro-step has been accepted
   std::optional<SignalRanges> ranges_;  ///< of all others, where errors are judged by them
 };
 
