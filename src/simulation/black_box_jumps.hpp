@@ -34,9 +34,6 @@ class BlackBoxJumps {
     return over_;
   }
 
-  /// Whether the macro-step under way does, in which what rises from nothing shows no size.
-  bool passes() const { return over_; }
-
   /// Whether that has led to the point.
   bool passed_over() const { return passed_; }
 

@@ -238,7 +238,7 @@ double MacroStepper::beginning(double unknown) const {
   return known ? fraction * shortest : unknown;
 }
 
-/// What has risen from nothing in a shortest macro-step tells no size, nor does that macro-step.
+/// A shortest macro-step tells nothing of the next one's size, nor does what has risen in it.
 double MacroStepper::beginning_behind_break(double next) const {
   if (jumps_.passed_over()) {
     constexpr double returning = 0.1;
@@ -461,7 +461,7 @@ void MacroStepper::commit(const MacroStep& step) {
   point_.last_step = middle == nullptr ? step.size() : step.size() - middle->point.last_step;
   point_.slopes_known = true;
   subsystems_.hold(point_.inputs);
-  if (!jumps_.passes()) subsystems_.see(point_.inputs, point_.outputs, step.size());
+  subsystems_.see(point_.inputs, point_.outputs, step.size());
   jumps_.count(subsystems_, point_, step.size());
   if (jumps_.any()) errors_.meet_jump();
   if (report.coupling.error_order > 0) coupling_->judged(errors_.judged(report.coupling.error));

@@ -137,7 +137,7 @@ class Instants(ModelTest):
     def test_what_nothing_tells(self):
         """The step control leads up to what it cannot follow and over it, to a few times the accuracy."""
         for name in HIDDEN:
-            for version in (2, 3):
+            for version in (2, 3) if name == "gears" else (2,):
                 with self.subTest(model=name, version=version):
                     rows = ("-cosim_output_interval", HIDDEN[name][2] / 97)
                     exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)

@@ -30,11 +30,9 @@ void PredictionError::restart(const CommunicationPoint& point) {
   for (std::size_t j = 0; j < connected.size(); ++j) {
     const Sample& input = point.inputs[connected[j]];
     const bool steep = point.slopes_known && input.derivative != 0.0;
-    const Sizes& sizes = subsystems_.input_sizes();
-    const bool free = !constraints_.is_equation(j);
-    const bool unseen = begun_ && free && sizes[connected[j]] == 0.0;
-    const bool unknown = size(j) == 0.0 || (free && sizes.only_expected(connected[j]));
-    if (unseen || (unknown && !steep && constraints_.size(j, point.inputs) == 0.0)) {
+    const bool unknown = size(j) == 0.0 || (!constraints_.is_equation(j) &&
+                                            subsystems_.input_sizes().only_expected(connected[j]));
+    if (unknown && !steep && constraints_.size(j, point.inputs) == 0.0) {
       norm_.begins_at_zero(j);
     }
   }
@@ -127,7 +125,6 @@ void PredictionError::commit(const CommunicationPoint& point) {
     highest_[j] = point.polynomials[i].c[static_cast<std::size_t>(degree_)];
     over_[j] = point.last_step;
   }
-  begun_ = true;
   see(point);
   norm_.commit();
 }

@@ -45,12 +45,11 @@ class PredictionError {
   void io(Archive& archive) {
     norm_.io(archive, Per::connected);
     CONCORD_MEMBERS_PER(archive, Per::connected, largest_, highest_, over_);
-    CONCORD_MEMBERS(archive, begun_);
     if (ranges_) {
       ranges_->io(archive, Per::connected);
     }
   }
-  int memory_version() const { return 3; }
+  int memory_version() const { return 2; }
 
  private:
   double hold_error(std::size_t j, const Polynomial& polynomial, double h) const;
@@ -67,7 +66,6 @@ class PredictionError {
   /// Of the last macro-step's polynomials the highest coefficients, and for how long they held, s:
   /// 0 where nothing is known.
   std::vector<double> highest_, over_;
-  bool begun_ = false;                  ///< a macro-step has been accepted
   std::optional<SignalRanges> ranges_;  ///< of all others, where errors are judged by them
 };
 
