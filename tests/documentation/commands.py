@@ -84,12 +84,13 @@ def run_page(page, concord, package, root):
         blocks += indented_commands(page)
     told = [block.said["not run"] for block in blocks if "not run" in block.said]
     blocks = [block for block in blocks if "not run" not in block.said]
-    environment = {**os.environ, "PYTHONPATH": str(package), "HOME": "/nonexistent",
+    environment = {**os.environ, "PYTHONPATH": str(package),
                    "PATH": f"{concord.parent}:{os.environ['PATH']}"}
     begin, written = time.monotonic(), set()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         furnish(folder, concord, package, root)
+        environment["HOME"] = name
         for command in before(page):
             shell(Block(page, 0, "sh", command, {}), folder, environment)
         for block in blocks:
