@@ -25,7 +25,7 @@ class BlackBoxJumps {
   /// No macro-step is short enough to follow what happens in the one that was tried last, up to t:
   /// whether it may count as a jump. Too many within a short part of the experiment, which lasts
   /// `span` s, have no end.
-  bool passes_over(double t, double span) {
+  bool take_as_jump(double t, double span) {
     if (t > crowd_until_) {
       crowd_until_ = t + crowd * span;
       in_crowd_ = 0;

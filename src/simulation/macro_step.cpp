@@ -141,7 +141,7 @@ std::span<const StepReport> MacroStepper::advance() {
       take_back(reports_.reason());
       continue;
     }
-    if (!acceptable() && !ends_behind_jump(step) && !holds_over_jump(step)) {
+    if (!acceptable() && !ends_behind_jump(step) && !hold_over_jump(step)) {
       give_up(step);
     }
     commit(step);
@@ -418,11 +418,11 @@ bool MacroStepper::ends_behind_jump(const MacroStep& step) const {
 
 /// Nor for a kink from which a signal rises that was always 0, or a jump by what comes back to it:
 /// with inputs that are held whatever happens in so short a time moves no state far.
-bool MacroStepper::holds_over_jump(const MacroStep& step) {
+bool MacroStepper::hold_over_jump(const MacroStep& step) {
   CouplingReport& coupling = reports_.current().coupling;
   if (!coupling.retryable || coupling.status == CouplingStatus::failed ||
       coupling_->middle() != nullptr || !subsystems_.network().has_black_boxes() ||
-      !jumps_.passes_over(step.end, settings_.stop - settings_.start)) {
+      !jumps_.take_as_jump(step.end, settings_.stop - settings_.start)) {
     return false;
   }
   subsystems_.restore();

@@ -89,7 +89,7 @@ class MacroStepper {
   bool acceptable() const;
   bool retry();
   bool ends_behind_jump(const MacroStep& step) const;
-  bool holds_over_jump(const MacroStep& step);
+  bool hold_over_jump(const MacroStep& step);
   double beginning_behind_break(double next) const;
   void take_back(Rejection reason);
   void require_progress(const MacroStep& step) const;

@@ -212,7 +212,8 @@ class OtherRanks(Kinds):
 
     def test_recording(self):
         self.near(TWO_MASS, *FIXED, "-cosim_record_every", 7, ranks=2, then=1)
-        self.near(BALL, "-cosim_step", 4e-3, "-cosim_record_split", 1e-4, ranks=1, then=3)
+        self.near(BALL, "-cosim_step", in_short((1e-3, 4e-3), 2, 1)[0], "-cosim_record_split", 1e-4, ranks=1,
+                  then=3)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ void NodeBlock::factorize(const Eigen::MatrixXd& inside, double h, bool leaves_u
     now_.factors = like != others.end() ? (*like)->now_.factors : made_factors(inside);
   }
   const auto same = std::ranges::find_if(others, [this](const NodeBlock* other) {
-    return other != nullptr && other->has_factors_of(*this) && other->fed_count() == fed_count();
+    return other != nullptr && has_factors_of(*other);
   });
   if (same != others.end()) {
     gains.share(k_, (*same)->k_);

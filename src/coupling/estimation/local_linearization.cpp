@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -98,16 +97,6 @@ bool has_same_bits(const Linearization& one, const Linearization& two) {
          one.parameters == two.parameters;
 }
 
-std::size_t hash_of(std::initializer_list<const StateSpaceMatrix*> matrices) {
-  std::size_t result = 0;
-  for (const StateSpaceMatrix* matrix : matrices) {
-    const std::span<const double> values = matrix->values();
-    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-    result = 31 * result + std::hash<std::string_view>()(bytes);
-  }
-  return result;
-}
-
 }  // namespace
 
 LocalLinearization::LocalLinearization(Subsystem& subsystem, bool sparse)
@@ -120,42 +109,55 @@ LocalLinearization::LocalLinearization(Subsystem& subsystem, bool sparse)
   x_.setZero(n);
   f_.setZero(n);
   u_.setZero(m);
-  static const auto nothing = std::make_shared<const Made>();
+  static const auto nothing = std::make_shared<Made>();
   made_ = nothing;
 }
 
-/// One of the last few that were made, if it is the same: subsystems of one type come one behind
-/// the other.
-std::shared_ptr<const LocalLinearization::Made> LocalLinearization::made_of(
-    Linearization&& at_point) const {
-  static std::array<std::weak_ptr<const Made>, 8> last_few;
+/// Who has shared looks for one of the last few that is the same: subsystems of one type come one
+/// behind the other. Who has not, as its linearisation is another one in each macro-step, changes
+/// its own. What `now` had is undefined.
+void LocalLinearization::take(Linearization& now) {
+  static std::array<std::weak_ptr<Made>, 8> last_few;
   static std::size_t next = 0;
-  at_point.f.clear();
-  at_point.g.clear();
+  now.f.clear();
+  now.g.clear();
   const Eigen::Index n = x_.size(), m = u_.size();
   const auto p = static_cast<Eigen::Index>(subsystem_.description().outputs.size());
-  for (const auto& one : last_few)
-    if (auto known = one.lock(); known && known->pattern == pattern_ && known->a.rows() == n &&
-                                 known->b.cols() == m && known->c.rows() == p &&
-                                 has_same_bits(known->at_point, at_point))
-      return known;
-  auto made = std::make_shared<Made>();
-  made->pattern = pattern_;
-  if (pattern_) {
-    made->a.take(at_point.f_x, pattern_->f_x, n);
-    made->b.take(at_point.f_u, pattern_->f_u, m);
-    made->c.take(at_point.g_x, pattern_->g_x, n);
-    made->d.take(at_point.g_u, pattern_->g_u, m);
-  } else {
-    made->a.take(at_point.f_x, n, n);
-    made->b.take(at_point.f_u, n, m);
-    made->c.take(at_point.g_x, p, n);
-    made->d.take(at_point.g_u, p, m);
+  if (made_.use_count() > 1) {
+    for (const auto& one : last_few) {
+      auto known = one.lock();
+      if (known && known->pattern == pattern_ && known->a.rows() == n && known->b.cols() == m &&
+          known->c.rows() == p && has_same_bits(known->at_point, now)) {
+        made_ = std::move(known);
+        return;
+      }
+    }
+    last_few[next++ % last_few.size()] = made_ = std::make_shared<Made>();
   }
-  made->hash = hash_of({&made->a, &made->b, &made->c, &made->d});
-  made->at_point = std::move(at_point);
-  last_few[next++ % last_few.size()] = made;
-  return made;
+  std::swap(made_->at_point, now);
+  made_->pattern = pattern_;
+  const Linearization& here = made_->at_point;
+  if (pattern_) {
+    made_->a.take(here.f_x, pattern_->f_x, n);
+    made_->b.take(here.f_u, pattern_->f_u, m);
+    made_->c.take(here.g_x, pattern_->g_x, n);
+    made_->d.take(here.g_u, pattern_->g_u, m);
+  } else {
+    made_->a.take(here.f_x, n, n);
+    made_->b.take(here.f_u, n, m);
+    made_->c.take(here.g_x, p, n);
+    made_->d.take(here.g_u, p, m);
+  }
+}
+
+std::size_t LocalLinearization::hash() const {
+  std::size_t result = 0;
+  for (const StateSpaceMatrix* part : {&a(), &b(), &c(), &d()}) {
+    const std::span<const double> values = part->values();
+    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    result = 31 * result + std::hash<std::string_view>()(bytes);
+  }
+  return result;
 }
 
 Eigen::Map<const Eigen::VectorXd> LocalLinearization::f_t() const {
@@ -189,18 +191,27 @@ bool LocalLinearization::linearize(std::span<const Sample> inputs, Outcome& outc
     return false;
   }
   if (known_ && same_as_known(now)) {
-    const Linearization& before = made_->at_point;
-    if (now.f_t != before.f_t || now.g_t != before.g_t) {
-      Linearization moved = before;
-      moved.f_t = now.f_t;
-      moved.g_t = now.g_t;
-      made_ = made_of(std::move(moved));
-    }
+    move_along_time(now);
     return false;
   }
-  made_ = made_of(Linearization(now));
+  take(now);
   known_ = true;
   return true;
+}
+
+/// Derivatives by the time alone are others.
+void LocalLinearization::move_along_time(Linearization& now) {
+  const Linearization& before = made_->at_point;
+  if (now.f_t == before.f_t && now.g_t == before.g_t) return;
+  if (made_.use_count() == 1) {
+    std::swap(made_->at_point.f_t, now.f_t);
+    std::swap(made_->at_point.g_t, now.g_t);
+    return;
+  }
+  Linearization moved = before;
+  moved.f_t = now.f_t;
+  moved.g_t = now.g_t;
+  take(moved);
 }
 
 /// Another one begins anew.
@@ -247,7 +258,7 @@ void LocalLinearization::io(Archive& archive) {
   const std::size_t expected = pattern_ ? pattern_->f_x.columns.size() : n * n;
   known_ = known_ && at.f_x.size() == expected;  // whole or entries, as it is kept now
   if (changed && known_) {
-    made_ = made_of(std::move(at));
+    take(at);
   }
 }
 

@@ -41,7 +41,7 @@ class LocalLinearization {
 
   /// Whether the other has the same matrices, bit by bit; and a number that is the same then.
   bool is_as(const LocalLinearization& other) const;
-  std::size_t hash() const { return made_->hash; }
+  std::size_t hash() const;
 
   void io(Archive& archive);
   int memory_version() const { return 2; }
@@ -65,9 +65,9 @@ class LocalLinearization {
     Linearization at_point;
     std::shared_ptr<const LinearPattern> pattern;  ///< of entries; null: matrices are whole
     StateSpaceMatrix a, b, c, d;
-    std::size_t hash = 0;
   };
-  std::shared_ptr<const Made> made_of(Linearization&& at_point) const;
+  void take(Linearization& now);
+  void move_along_time(Linearization& now);
   void take_pattern();
   Outcome ask(std::span<const Sample> inputs, Linearization& result);
   bool same_as_known(const Linearization& now) const;
@@ -78,7 +78,7 @@ class LocalLinearization {
   LinearizesSparsely* sparse_ = nullptr;          ///< null: matrices are whole
   std::shared_ptr<const LinearPattern> pattern_;  ///< of entries; null: matrices are whole
   bool knows_derivatives_;
-  std::shared_ptr<const Made> made_;
+  std::shared_ptr<Made> made_;  ///< changed by who has it alone
   bool known_ = false;
   bool holds_everywhere_ = false;
   Eigen::VectorXd x_, u_, f_;
