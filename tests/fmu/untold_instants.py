@@ -1,9 +1,10 @@
 """Events of co-simulation FMUs without event mode, which tell nobody of them: where macro-steps are taken
 back anyway, their instants are those of the equations that the FMUs were made from."""
 import unittest
+from itertools import product
 
 import numpy as np
-from concord_runs import ModelTest, Results, execute, export, simulate, write_model
+from concord_runs import ModelTest, Results, execute, export, in_short, simulate, write_model
 
 RELAY = {
     "lag": "{inputs: {u: 0}, states: {x: 0}, derivatives: {x: (u - x)/0.2}, outputs: {x: x}}",
@@ -123,16 +124,15 @@ class Instants(ModelTest):
     def test_as_equations(self):
         """To the accuracy, by default options; and the second run in halves, which tells the error where
         nothing else does, tells it."""
-        for name in MODELS:
-            for version in (2, 3):
-                with self.subTest(model=name, version=version):
-                    error, run = self.compare(name, version)
-                    self.assertLess(error, 1e-4)
-                    self.assertEqual(run.status, "completed")
-                    self.assertIn("in halves", run.stdout)
-                    self.assertGreater(run.error_estimate, 0.3 * error)
-                    self.assertLess(run.error_estimate, 1e-4)
-                    self.assertGreaterEqual(len(set(run.event_times)), 5)
+        for name, version in in_short(list(product(MODELS, (2, 3))), 3):
+            with self.subTest(model=name, version=version):
+                error, run = self.compare(name, version)
+                self.assertLess(error, 1e-4)
+                self.assertEqual(run.status, "completed")
+                self.assertIn("in halves", run.stdout)
+                self.assertGreater(run.error_estimate, 0.3 * error)
+                self.assertLess(run.error_estimate, 1e-4)
+                self.assertGreaterEqual(len(set(run.event_times)), 5)
 
     def test_what_nothing_tells(self):
         """The step control leads up to what it cannot follow and over it, to a few times the accuracy."""
