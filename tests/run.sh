@@ -13,8 +13,8 @@ build_targets all
 mpi_environment
 
 log=$logs/tests.log
-# One more than there are cores: tests wait, too, for others that end or hang, for disks and for ranks.
-ctest --test-dir "$build" --output-on-failure --timeout 6000 --parallel "$(($(cores) + 1))" "$@" 2>&1 |
+# Two more than there are cores: tests wait, too, for others that end or hang, for disks and for ranks.
+ctest --test-dir "$build" --output-on-failure --timeout 6000 --parallel "$(($(cores) + 2))" "$@" 2>&1 |
   tee "$log" | { grep --line-buffered -vE '^ +Start +[0-9]+:' || true; } || {
   echo "concord: error: tests failed (whole log: $log)" >&2
   exit 1

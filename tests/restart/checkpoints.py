@@ -224,14 +224,14 @@ class Files(RestartTest):
 
     def test_a_full_disk(self):
         """At any size; the limit of the file size stands for it. Restarts go on when there is room again."""
-        options = (*self.options("parts", *STEPS), "-cosim_checkpoint_every", 1e-9)
+        options = self.options("parts", *STEPS)
         self.whole(TWO_MASS, *STEPS)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
         rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
         for room in rooms:
             self.clear_parts()
-            run = limited(room, "run", TWO_MASS, *options)
+            run = limited(room, "run", TWO_MASS, *options, "-cosim_checkpoint_every", 1e-9)
             if run.returncode == 2:
                 continue  # no room for the checkpoint at the start
             self.assertEqual(run.returncode, 1, run.stderr)
