@@ -141,7 +141,7 @@ std::span<const StepReport> MacroStepper::advance() {
       take_back(reports_.reason());
       continue;
     }
-    if (!acceptable() && !ends_behind_jump(step) && !hold_over_jump(step)) {
+    if (!acceptable() && !goes_over_jump(step)) {
       give_up(step);
     }
     commit(step);
@@ -408,35 +408,43 @@ bool MacroStepper::retry() {
              : controller_->rejected();
 }
 
-/// No macro-step is short enough for a jump that nobody tells of: the shortest leads over it, and
-/// the next one begins anew.
-bool MacroStepper::ends_behind_jump(const MacroStep& step) const {
-  const auto& coupling = reports_.current().coupling;
-  return coupling.status == CouplingStatus::converged &&
-         jumps_.explain(subsystems_, trial_.outputs, step.size());
+/// No macro-step is short enough for a jump that nobody tells of, for a kink from which a signal
+/// rises that was always 0, or a jump by what comes back to it: the shortest leads over it with
+/// inputs that stand, by which whatever happens moves no state far, and the next one begins anew.
+/// Whoever jumps does so by what was before, not by what others make of themselves at that instant;
+/// inputs then stand where their slopes lead, so that two see the same of each other at its end.
+bool MacroStepper::goes_over_jump(const MacroStep& step) {
+  const CouplingReport& coupling = reports_.current().coupling;
+  const auto jumped = [&] { return jumps_.explain(subsystems_, trial_.outputs, step.size()); };
+  const auto counts = [&] {
+    return jumps_.take_as_jump(step.end, settings_.stop - settings_.start);
+  };
+  const bool seen = coupling.status == CouplingStatus::converged && jumped();
+  if (!coupling.retryable || coupling.status == CouplingStatus::failed ||
+      coupling_->middle() != nullptr || !subsystems_.network().has_black_boxes()) {
+    return seen;
+  }
+  if (seen) return go_uncoupled(step, step.size()) && (jumped() || counts());
+  return counts() && go_uncoupled(step, 0.0);
 }
 
-/// Nor for a kink from which a signal rises that was always 0, or a jump by what comes back to it:
-/// with inputs that are held whatever happens in so short a time moves no state far.
-bool MacroStepper::hold_over_jump(const MacroStep& step) {
+/// By inputs that stand where their slopes lead to in `lead` seconds. Whether everybody could.
+bool MacroStepper::go_uncoupled(const MacroStep& step, double lead) {
   CouplingReport& coupling = reports_.current().coupling;
-  if (!coupling.retryable || coupling.status == CouplingStatus::failed ||
-      coupling_->middle() != nullptr || !subsystems_.network().has_black_boxes() ||
-      !jumps_.take_as_jump(step.end, settings_.stop - settings_.start)) {
-    return false;
-  }
   subsystems_.restore();
   coupling_->rejected();
   for (std::size_t i = 0; i < trial_.inputs.size(); ++i) {
-    trial_.inputs[i] = {point_.inputs[i].value, 0.0};
-    trial_.polynomials[i].c = {point_.inputs[i].value};
+    const Sample& begin = point_.inputs[i];
+    const double there = point_.slopes_known ? begin.value + lead * begin.derivative : begin.value;
+    trial_.inputs[i] = {there, 0.0};
+    trial_.polynomials[i].c = {there};
   }
   const Outcome outcome =
       subsystems_.advance(subsystems_.all(), step, trial_.polynomials, InputContinuity::broken,
                           wanted_of(settings_.method.hold), trial_.outputs);
-  const bool held = agree_on_largest(subsystems_.comm(), outcome == Outcome::ok ? 0 : 1) == 0;
-  coupling.status = held ? CouplingStatus::converged : CouplingStatus::failed;
-  return held;
+  const bool went = agree_on_largest(subsystems_.comm(), outcome == Outcome::ok ? 0 : 1) == 0;
+  coupling.status = went ? CouplingStatus::converged : CouplingStatus::failed;
+  return went;
 }
 
 CouplingStatus MacroStepper::agreed(const CouplingReport& report) const {

@@ -88,8 +88,8 @@ class MacroStepper {
   void look_inside(const MacroStep& step);
   bool acceptable() const;
   bool retry();
-  bool ends_behind_jump(const MacroStep& step) const;
-  bool hold_over_jump(const MacroStep& step);
+  bool goes_over_jump(const MacroStep& step);
+  bool go_uncoupled(const MacroStep& step, double lead);
   double beginning_behind_break(double next) const;
   void take_back(Rejection reason);
   void require_progress(const MacroStep& step) const;

@@ -87,33 +87,55 @@ HIDDEN = {
     "limited": (LIMITED, "control.c -> act.c, act.y -> plant.u, plant.x -> control.x, plant.v -> control.v", 20),
     "gears": (GEARS, "box.w -> engine.w, engine.T -> box.T, box.F -> car.F, car.v -> box.v", 20),
 }
+# Two act at one instant, each by what the other was before.
+TOUCHING = {
+    name: f"""
+      inputs: {{px: {other}, pv: 0}}
+      states: {{x: {x}, v: 0}}
+      derivatives: {{x: v, v: "-9*(x - {rest})"}}
+      when: [{{condition: {touches}, set: {{v: pv}}}}]
+      outputs: {{x: x, v: v}}"""
+    for name, x, other, rest, touches in (("left", -0.1, 0.01, 0, "x > px"), ("right", 0.01, -0.1, 0.01, "x < px"))}
+CHARGES = {
+    name: f"""
+      inputs: {{w: 0}}
+      states: {{v: 0}}
+      derivatives: {{v: {rate}}}
+      when: [{{every: 0.1, set: {{v: "{share}*v + {1 - share}*w"}}}}]
+      outputs: {{v: v}}"""
+    for name, rate, share in (("source", "3*(1 - v)", 0.25), ("sink", "-0.5*v", 0.625))}
+AT_ONCE = {
+    "touching": (TOUCHING, "left.x -> right.px, left.v -> right.pv, right.x -> left.px, right.v -> left.pv", 3.5),
+    "charges": (CHARGES, "source.v -> sink.w, sink.v -> source.w", 2),
+}
+ALL = MODELS | HIDDEN | AT_ONCE
 CONTINUOUS = ("act.y", "plant.x", "plant.v", "engine.f", "car.v", "car.x")
 
 
 class Instants(ModelTest):
     def write(self, name, parts):
-        _, connections, stop = (MODELS | HIDDEN)[name]
+        _, connections, stop = ALL[name]
         lines = [f"experiment: {{start: 0, stop: {stop}}}", "subsystems:",
                  *(f"  {part}: {text}" for part, text in parts.items()), f"connections: [{connections}]"]
         return write_model(self.folder, name, "\n".join(lines) + "\n")
 
     def equations(self, name):
         return self.write(name, {part: "{equations: " + text + "}" if text.startswith("{")
-                                 else "\n    equations:" + text for part, text in (MODELS | HIDDEN)[name][0].items()})
+                                 else "\n    equations:" + text for part, text in ALL[name][0].items()})
 
     def fmus(self, name, version):
         """Every subsystem as an FMU, which is to be used for co-simulation."""
         model = self.equations(name)
-        for part in (MODELS | HIDDEN)[name][0]:
+        for part in ALL[name][0]:
             export(model, part, self.folder / f"{part}.fmu", version)
-        return self.write(name, {part: f"{{fmu: {part}.fmu}}" for part in (MODELS | HIDDEN)[name][0]})
+        return self.write(name, {part: f"{{fmu: {part}.fmu}}" for part in ALL[name][0]})
 
-    def compare(self, name, version, *options, ranks=1):
+    def compare(self, name, version, *options, ranks=1, jumps=False):
         """The largest difference of any output from the equations, of its range; and the run."""
-        rows = ("-cosim_output_interval", (MODELS | HIDDEN)[name][2] / 97)
+        rows = ("-cosim_output_interval", ALL[name][2] / 97)
         exact = simulate(self.equations(name), "-cosim_accuracy", 1e-8, *rows)
         run = simulate(self.fmus(name, version), "-subsystem_fmu_interface", "cs", *rows, *options,
-                       ranks=ranks)
+                       ranks=ranks, jumps=jumps)
         np.testing.assert_allclose(run.time, exact.time, rtol=1e-12)
         ranges = np.ptp(exact.outputs.values, axis=0)
         self.assertTrue(np.all(ranges > 0))
@@ -150,6 +172,16 @@ class Instants(ModelTest):
                     for output in set(CONTINUOUS) & set(run.outputs.names):
                         off = np.abs(run.outputs[output] - exact.outputs[output])
                         self.assertLess(np.max(off) / np.ptp(exact.outputs[output]), 5e-4)
+
+    def test_at_once(self):
+        """Bodies that exchange their speeds, capacitors their charges: nobody sees first what the other becomes."""
+        for name, version in product(AT_ONCE, (2, 3)):
+            with self.subTest(model=name, version=version):
+                error, run = self.compare(name, version, jumps=True)
+                self.assertLess(error, 1e-5)
+                self.assertEqual(run.status, "completed")
+                self.assertGreater(run.error_estimate, 0.3 * error)
+                self.assertLess(run.error_estimate, 1e-4)
 
     def test_ranks(self):
         alone = self.compare("relay", 2)
