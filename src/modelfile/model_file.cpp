@@ -11,6 +11,7 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
+#include "modelfile/named_connections.hpp"
 #include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
@@ -115,6 +116,7 @@ void list_files_of_subsystems(Model& model) {
 
 void complete(Model& model) {
   connect_sums(model);
+  connect_by_name(model);
   connect_systems(model);
   resolve_aliases(model);
   connect_arrays(model);

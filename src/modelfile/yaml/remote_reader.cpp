@@ -60,7 +60,7 @@ class RemoteReader {
   RemoteDescription read() {
     read_connection();
     const std::string& of = node_.what();
-    inputs_ = section(parts_.inputs, "input", of);
+    if (parts_.inputs) inputs_ = parts_.inputs->fields_or_names("input", of);
     outputs_ = section(parts_.outputs, "output", of);
     units_ = section(parts_.units, "unit", of);
     if (!parts_.start.empty())
