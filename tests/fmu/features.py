@@ -184,17 +184,19 @@ def solution():
     return dict(zip(STATES, x))
 
 
+def write_features(folder):
+    """The model and its tables."""
+    for name, header, rows in (("pedal", "t,pedal", PEDAL), ("torque", "speed,pedal,torque",
+                               [(s, p, TORQUES[i, j]) for i, s in enumerate(SPEEDS) for j, p in enumerate(PEDALS)])):
+        np.savetxt(folder / f"{name}.csv", rows, "%.17g", ",", header=header, comments="")
+    return write_model(folder, "features", MODEL)
+
+
 class Features(WholeTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.expected = solution()
-
-    def features(self):
-        for name, header, rows in (("pedal", "t,pedal", PEDAL), ("torque", "speed,pedal,torque",
-                                   [(s, p, TORQUES[i, j]) for i, s in enumerate(SPEEDS) for j, p in enumerate(PEDALS)])):
-            np.savetxt(self.folder / f"{name}.csv", rows, "%.17g", ",", header=header, comments="")
-        return write_model(self.folder, "features", MODEL)
 
     def close(self, found, rtol=2e-6):
         names = [name for name in STATES if name in found]
@@ -202,7 +204,7 @@ class Features(WholeTest):
         np.testing.assert_allclose([found[name] for name in names], [self.expected[name] for name in names], rtol, 1e-7)
 
     def test_from_everywhere(self):
-        model, options = self.features(), {"cosim_accuracy": 1e-7}
+        model, options = write_features(self.folder), {"cosim_accuracy": 1e-7}
         words = [word for name, value in options.items() for word in (f"-{name}", value)]
         runs = [simulate(model, *words, ranks=ranks) for ranks in (1, 3)]
         for run in runs:
@@ -223,7 +225,7 @@ class Features(WholeTest):
             self.assertEqual(fmu.get(*names), [runs[0].outputs[name][-1] for name in names])
 
     def test_derivatives(self):
-        model, tiny = self.features(), 1e-30
+        model, tiny = write_features(self.folder), 1e-30
         run = execute("linearize", model, "-o", self.folder / "abcd.h5")
         self.assertEqual(run.returncode, 0, run.stderr)
         with h5py.File(self.folder / "abcd.h5") as file:
