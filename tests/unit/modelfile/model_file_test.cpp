@@ -337,7 +337,7 @@ TEST_F(ModelFile, with_a_wrong_subsystem_names_line_and_remedy) {
       {"{equations: {outputs: {y: }}}", "output 'y' of subsystem 'a' must be a text, not nothing"},
       {"{equations: {outputs: {y: 1 + z}}}",
        "m.yaml:3: subsystem 'a', output 'y': unknown name 'z'; known names: t (position 5 of"},
-      {"{equations: {inputs: [u]}}", "must be a map (lines 'name: value'), not a list"},
+      {"{equations: {states: [u]}}", "must be a map (lines 'name: value'), not a list"},
       {"{equations: {inputs: {u: 1, u: 2}}}", "m.yaml:3: 'u' is there twice"},
       {"{equations: {units: {x: m}}}", "unit of an unknown name 'x'"},
       {"{equations: , parameters: {m: 1}}", "subsystem 'a' has no parameter 'm'"},
