@@ -54,7 +54,9 @@ void read_connection(const std::string& text, const NodeReader& item, Connection
   const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
   const auto terms = terms_of(from);
   if (!terms && from.find("[*]") != std::string::npos) {
-    item.fail("leads several outputs to one input; add them up: 'sum(" + from + ") -> " + to + "'");
+    item.fail("leads several outputs to one input; " +
+              (from.ends_with(".*") ? "name one subsystem on the left"
+                                    : "add them up: 'sum(" + from + ") -> " + to + "'"));
   }
   if ((!terms && !is_variable_path(from)) || !is_input_path(to)) {
     const std::string output =

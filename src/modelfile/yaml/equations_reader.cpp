@@ -196,7 +196,7 @@ Whens read_pairs(const NodeReader& node, VectorReader& vectors) {
         "'condition: "
         "{what it sets}'");
   Whens result;
-  for (const auto& [condition, sets] : node.entries("condition"))
+  for (const auto& [condition, sets] : node.entries("a condition of " + node.what()))
     std::ranges::move(vectors.whens(condition, sets.indexed_fields("set of", sets.what())),
                       std::back_inserter(result));
   return result;

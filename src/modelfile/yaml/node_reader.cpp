@@ -258,11 +258,9 @@ std::vector<Field> NodeReader::named_items(const std::string& role,
       item.fail("must be a name, not " + item.found() +
                 "; what has values is a map: {name: value, ...}");
     }
-    if (find_field(result, item.text())) {
-      item.fail(item.found() + " is there twice; remove one");
-    }
-    result.push_back({item.text(), item.location(),
-                      item.called(role + " " + in_quotes(item.text()) + " of " + owner)});
+    const NodeReader named = item.called(role + " " + in_quotes(item.text()) + " of " + owner);
+    if (find_field(result, item.text())) named.fail("is there twice; remove one");
+    result.push_back({item.text(), item.location(), named});
   }
   return result;
 }

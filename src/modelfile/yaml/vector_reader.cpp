@@ -509,7 +509,9 @@ std::vector<VectorReader::Text> VectorReader::variables(const Fields& section) {
 Fields VectorReader::sized(Fields names) const {
   for (Field& field : names) {
     if (has_brackets(field))
-      refuse_key(field, "names elements, which need a name of their own: end: T[3]");
+      refuse_key(field, "names elements; write " + name_in(field.key) +
+                            " for all of them, or a map with a name for it: {end: \"" + field.key +
+                            "\"}");
     const auto shape = scope_.shapes.find(field.key);
     if (shape != scope_.shapes.end()) field.key = element_name(field.key, shape->second);
   }
