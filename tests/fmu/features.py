@@ -218,11 +218,10 @@ class Features(WholeTest):
                                str(STOP), "print"], capture_output=True, text=True, check=True).stdout
         found = dict(word.split("=") for word in told.split()[1:])
         self.assertEqual([float.fromhex(found[name]) for name in names], [runs[0].outputs[name][-1] for name in names])
-        for version in (2, 3):
-            fmu = self.of(model, *words, version=version)
-            self.assertEqual(fmu.start(), OK, fmu.messages)
-            self.assertEqual(fmu.step(0.0, STOP), OK, fmu.messages)
-            self.assertEqual(fmu.get(*names), [runs[0].outputs[name][-1] for name in names])
+        fmu = self.of(model, *words, version=3)
+        self.assertEqual(fmu.start(), OK, fmu.messages)
+        self.assertEqual(fmu.step(0.0, STOP), OK, fmu.messages)
+        self.assertEqual(fmu.get(*names), [runs[0].outputs[name][-1] for name in names])
 
     def test_derivatives(self):
         model, tiny = write_features(self.folder), 1e-30
@@ -235,7 +234,7 @@ class Features(WholeTest):
         x = start()
         expected = np.stack([rates(0, x + 1j * tiny * e, np.array([1.0, 0, 0])).imag / tiny for e in np.eye(len(x))], axis=1)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
-        fmu = self.of(model)
+        fmu = self.of(model, version=2)
         self.assertEqual(fmu.start(), OK, fmu.messages)
         np.testing.assert_allclose(fmu.derivative(["car.force"], ["car.wind"], [1]), [1.6 * 1.3], rtol=1e-12)
 

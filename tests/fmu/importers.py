@@ -23,7 +23,8 @@ from concord_runs import EXAMPLES, execute
 MODELS = ((EXAMPLES / "two_mass" / "two_mass.yaml", 1 / 64, "-cosim_step", "0.015625"),
           (EXAMPLES / "two_mass" / "two_mass.yaml", None), (EXAMPLES / "thermostat" / "thermostat.yaml", None),
           (EXAMPLES / "house" / "heated_house.yaml", None, "-cosim_type", "radau", "-cosim_step", "600"),
-          (EXAMPLES / "constraint_pair" / "constraint_pair.yaml", None), (EXAMPLES / "rod" / "rod.yaml", None))
+          (EXAMPLES / "constraint_pair" / "constraint_pair.yaml", None), (EXAMPLES / "rod" / "rod.yaml", None),
+          (EXAMPLES / "hybrid_vehicle" / "hybrid_vehicle.yaml", None))
 
 
 def ours(model, folder, options):
