@@ -282,8 +282,14 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
 
 void ErrorAccount::meet_jump() {
   if (missing_) return;
-  missing_ = std::string("an output of a black box has jumped, which does not tell when") + compare;
-  make_propagation();
+  lose(std::string("an output of a black box has jumped, which does not tell when") + compare);
+}
+
+void ErrorAccount::meet_late_event() {
+  if (missing_) return;
+  lose(std::string("something has happened later than at its instant, as some subsystem cannot "
+                   "roll back or the instant moved with the macro-step") +
+       compare);
 }
 
 void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double> errors) {

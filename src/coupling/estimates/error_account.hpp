@@ -64,6 +64,9 @@ class ErrorAccount {
   /// A black box has jumped somewhere in the last macro-step: nothing is known any more.
   void meet_jump();
 
+  /// Something has happened at the end of the last macro-step that should have within.
+  void meet_late_event();
+
   /// Where nothing was estimated, after the last macro-step: the largest errors of all outputs of
   /// this rank, in their units, are known from elsewhere. Collective.
   void learn(const CommunicationPoint& point, std::span<const double> errors);
