@@ -121,7 +121,7 @@ const char* Run::run_once_for() const {
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
   const bool untold = (simulation_.stepper().errors().missing() || plan.network.has_black_boxes() ||
-                       simulation_.stepper().events().may_be_late()) &&
+                       simulation_.stepper().events().any()) &&
                       !plan.replicated;
   if (!turn_.repeatable || !is_coupled(plan.model) || !untold) {
     return;

@@ -35,9 +35,6 @@ class EventSteps {
   /// How many were found too late, as somebody cannot roll back.
   std::int64_t late() const { return now_.late; }
 
-  /// Whether those that states decide are found too late.
-  bool may_be_late() const { return any() && !rolls_back_; }
-
   /// A macro-step is proposed, before its first trial.
   void propose(const MacroStep& step);
 

@@ -104,7 +104,7 @@ class ErrorAccount {
   const UndecidedEvents& undecided() const { return undecided_; }
 
   void io(Archive& archive);
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
  private:
   void make_propagation();
@@ -112,6 +112,7 @@ class ErrorAccount {
   double size_of(std::size_t output) const;
   template <class SizeOf>
   double largest_in(const Tolerance& tolerance, const SizeOf& size_of) const;
+  void add_moments(double h);
   bool has_changed_much() const;
   double largest_share(std::span<const double> of_inputs) const;
   double propagate(const CommunicationPoint& point, CarriesErrors* coupling, bool last);
