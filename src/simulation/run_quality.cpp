@@ -62,6 +62,15 @@ std::int32_t times_passed(const SimulationCore& simulation) {
 }
 
 /// Collective.
+std::string driven_in(const SimulationCore& simulation) {
+  const bool own = simulation.stepper().changes().any_input();
+  return agree_on_largest(simulation.plan().comm, own ? 1 : 0) == 0
+             ? ""
+             : "inputs were set from outside between macro-steps: feedback through what sets them, "
+               "which cannot be seen, is not in the estimated error";
+}
+
+/// Collective.
 std::int64_t revived_in(const SimulationCore& simulation) {
   const RankNetwork& subsystems = simulation.subsystems();
   double own = 0.0;
@@ -86,6 +95,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.late_events = simulation.stepper().events().late();
   known.black_box_jumps = simulation.stepper().black_box_jumps();
   known.idle_at_start = simulation.stepper().events().idle_at_start();
+  known.driven = driven_in(simulation);
   known.revived = revived_in(simulation);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;
