@@ -51,9 +51,11 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
   SubsystemEntry entry;
   entry.description = describe_delay(delay);
   entry.location = location;
-  entry.identity = "a delay of " + exact_number(delay.delay) + " s";
-  entry.delay = std::make_shared<const DelayDescription>(delay);
-  entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
+  entry.type.own().identity = "a delay of " + exact_number(delay.delay) + " s";
+  entry.type.own().delay = std::make_shared<const DelayDescription>(delay);
+  entry.type.own().create = [delay](const SubsystemEntry&, const SubsystemSettings&) {
+    return make_delay(delay);
+  };
   return entry;
 }
 

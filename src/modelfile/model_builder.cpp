@@ -75,11 +75,13 @@ class BuiltModel {
   static void create_model(SubsystemEntry& entry, const SubsystemDescription& description,
                            const ModelBuilder::Create& create) {
     entry.description = description;
-    entry.create = [description, create](const SubsystemSettings& settings) {
+    entry.type.own().create = [description, create](const SubsystemEntry&,
+                                                    const SubsystemSettings& settings) {
       return make_ode_subsystem(description,
                                 watched(create(), "the C++ code", description.name, ""), settings);
     };
-    entry.take_starts = [create](SubsystemEntry& other, const SubsystemDescription& starts) {
+    entry.type.own().take_starts = [create](SubsystemEntry& other,
+                                            const SubsystemDescription& starts) {
       create_model(other, starts, create);
     };
   }
@@ -90,8 +92,8 @@ class BuiltModel {
     entry.description.name = part.name;
     entry.description.kind = "native";
     take_starts(part.name, entry.description.inputs);
-    entry.create = [shown = entry.description,
-                    create = part.create_subsystem](const SubsystemSettings& settings) {
+    entry.type.own().create = [shown = entry.description, create = part.create_subsystem](
+                                  const SubsystemEntry&, const SubsystemSettings& settings) {
       return watched(create(), "the C++ code", shown, settings);
     };
     return entry;

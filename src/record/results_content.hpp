@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -37,11 +38,39 @@ class RepeatedTexts {
   std::vector<std::uint32_t> which_;
 };
 
+/// Texts that stand one behind the other in one.
+class TextColumn {
+ public:
+  void push_back(std::string_view text) {
+    all_ += text;
+    ends_.push_back(all_.size());
+  }
+  std::size_t size() const { return ends_.size(); }
+  std::vector<std::string> all() const {
+    std::vector<std::string> result;
+    result.reserve(size());
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      result.push_back(all_.substr(begin, end - begin));
+      begin = end;
+    }
+    return result;
+  }
+  void shrink_to_fit() {
+    all_.shrink_to_fit();
+    ends_.shrink_to_fit();
+  }
+
+ private:
+  std::string all_;
+  std::vector<std::size_t> ends_;
+};
+
 /// The columns of one dataset that this rank writes.
 struct RecordedColumns {
   bool recorded = true;             ///< false leaves the group out of the file
   std::size_t total = 0;            ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;   ///< all `total` of them, in model-file order
+  TextColumn names;                 ///< all `total` of them, in model-file order
   RepeatedTexts units;              ///< all `total` of them
   RepeatedTexts display;            ///< the units to show them in, all of them
   std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
@@ -114,7 +143,7 @@ struct ResultsLayout {
   ResultsParts parts;            ///< that there are; none: the file holds its rows itself
   bool is_part = false;          ///< of another file's rows
   std::size_t coefficients = 0;  ///< of /inputs/polynomials, for the columns of `inputs`; 0: none
-  std::vector<std::string> subsystem_names;  ///< all, in model-file order
+  TextColumn subsystem_names;    ///< all, in model-file order
   RepeatedTexts subsystem_kinds;
   std::vector<int> subsystem_ranks;
   std::vector<int> subsystem_groups;                   ///< from 1; 0: of none

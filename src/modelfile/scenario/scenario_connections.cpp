@@ -56,7 +56,7 @@ class Variables {
       add(Role::input, k, d.name, names_of(d.inputs));
       add(Role::state, k, d.name, names_of(d.states));
       add(Role::parameter, k, d.name,
-          entry.equations ? names_of(entry.equations->parameters) : d.parameters);
+          entry.equations ? names_of(entry.equations->parameters) : d.parameters.all());
     }
     for (const SystemEntry& system : model.systems)
       for (const auto* terminals : {&system.inputs, &system.outputs})
@@ -197,7 +197,7 @@ class Targets {
     const auto parameter = variables_.find(Role::parameter, name);
     if (!parameter) return false;
     const SubsystemEntry& entry = variables_.entry(*parameter);
-    return entry.fmu ||
+    return entry.type->fmu ||
            (entry.equations &&
             is_named(*entry.equations, entry.equations->parameters[parameter->index].name));
   }
@@ -282,7 +282,7 @@ class Targets {
   static void take_parameter(const SubsystemEntry& entry, const std::string& name,
                              std::size_t index, const ScenarioAction& action,
                              ScenarioTarget& what) {
-    if (entry.fmu) {
+    if (entry.type->fmu) {
       take_input(driven_input(entry, entry.description.parameters[index]), what);
       return;
     }
@@ -396,7 +396,7 @@ class Rewriting {
 
   void make_input(const PlacedTarget& target) {
     SubsystemEntry& entry = model_.subsystems[target.place.subsystem];
-    if (entry.fmu) {
+    if (entry.type->fmu) {
       drive_parameter(entry, target.name.substr(entry.description.name.size() + 1));
       return;
     }

@@ -15,7 +15,7 @@ void put_delay_into_connections(const std::string& subsystem, Model& model) {
   const auto feed = std::ranges::find_if(model.connections, [&](const ConnectionEntry& each) {
     return each.to == subsystem + "." + delay_input_name;
   });
-  const auto& starts = entry->fmu->starts;
+  const auto& starts = entry->type->fmu->starts;
   const auto delay = std::ranges::find_if(
       starts, [](const FmuStart& start) { return start.variable->name == delay_parameter_name; });
   if (delay == starts.end() || feed == model.connections.end()) return;
