@@ -63,22 +63,21 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
 
 void connect_delays(Model& model) {
   ModelNames index = names_of(model);
-  const std::size_t written = model.connections.size();
-  for (std::size_t i = 0; i < written; ++i) {
-    ConnectionEntry& connection = model.connections[i];
+  std::vector<ConnectionEntry> lead_there;
+  model.connections.change([&](ConnectionEntry& connection) {
     const auto source = index.outputs.find(connection.from);
     if (connection.delay == 0.0 || source == index.outputs.end() ||
         !index.inputs.contains(connection.to) || index.feeders.at(connection.to) > 1) {
-      continue;
+      return;
     }
     const DelayDescription delay{free_name(connection.to, index.subsystems), connection.delay,
                                  connection.from, connection.to, source->second};
     model.subsystems.push_back(entry_of(delay, connection.location));
-    const ConnectionEntry leads_there{connection.from, delay.name + "." + delay_input_name,
-                                      connection.location};
+    lead_there.push_back(
+        {connection.from, delay.name + "." + delay_input_name, connection.location});
     connection.from = delay.name + "." + delay_output_name;
-    model.connections.push_back(leads_there);
-  }
+  });
+  for (const ConnectionEntry& connection : lead_there) model.connections.push_back(connection);
 }
 
 }  // namespace concord

@@ -156,8 +156,9 @@ class BuiltModel {
                          " must be a number of seconds, not negative, but is " +
                          short_number(wire.delay));
       }
-      model_.connections.push_back({wire.from, wire.to, builder_.name_, wire.factor});
-      model_.connections.back().delay = wire.delay;
+      ConnectionEntry entry{wire.from, wire.to, builder_.name_, wire.factor};
+      entry.delay = wire.delay;
+      model_.connections.push_back(entry);
     }
     for (const auto& [unknown, equation, feeds, start] : builder_.constraints_) {
       ConstraintEntry constraint;

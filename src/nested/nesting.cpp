@@ -70,8 +70,9 @@ Model taken_out(const Nest& nest, Model& model) {
     return !connection.held && variables.contains(connection.from) &&
            variables.contains(connection.to);
   };
-  std::ranges::copy_if(model.connections, std::back_inserter(inside.connections), leads_within);
-  std::erase_if(model.connections, leads_within);
+  for (const ConnectionEntry& connection : model.connections)
+    if (leads_within(connection)) inside.connections.push_back(connection);
+  model.connections.erase_if(leads_within);
   return inside;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "network/connection_list.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/subsystem.hpp"
 #include "support/shared_text.hpp"
@@ -95,19 +96,6 @@ struct SubsystemEntry {
     const auto found = type->display.find(variable.name);
     return found == type->display.end() ? variable.unit : found->second;
   }
-};
-
-/// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
-struct ConnectionEntry {
-  std::string from;
-  std::string to;
-  Location location;
-  /// input = factor * (output in the input's unit) + offset.
-  double factor = 1.0;
-  double offset = 0.0;
-  bool converts_units = true;
-  double delay = 0.0;  ///< s: what arrives is what was put out so long before
-  bool held = false;   ///< from one communication point to the next, whatever the method
 };
 
 /// An input or output of a system, and what it is of the subsystems within, by whole names.
@@ -212,7 +200,7 @@ struct Model {
   double stop = 1.0;
   Location start_location, stop_location;
   std::vector<SubsystemEntry> subsystems;
-  std::vector<ConnectionEntry> connections;
+  ConnectionList connections;
   std::vector<SumEntry> sums;
   std::vector<SystemEntry> systems;
   std::vector<ConstraintEntry> constraints;

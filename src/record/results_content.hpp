@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -14,6 +13,7 @@
 #include "simulation/run_costs.hpp"
 #include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
+#include "support/text_column.hpp"
 
 namespace concord {
 
@@ -36,34 +36,6 @@ class RepeatedTexts {
  private:
   std::vector<std::string> few_;
   std::vector<std::uint32_t> which_;
-};
-
-/// Texts that stand one behind the other in one.
-class TextColumn {
- public:
-  void push_back(std::string_view text) {
-    all_ += text;
-    ends_.push_back(all_.size());
-  }
-  std::size_t size() const { return ends_.size(); }
-  std::vector<std::string> all() const {
-    std::vector<std::string> result;
-    result.reserve(size());
-    std::size_t begin = 0;
-    for (const std::size_t end : ends_) {
-      result.push_back(all_.substr(begin, end - begin));
-      begin = end;
-    }
-    return result;
-  }
-  void shrink_to_fit() {
-    all_.shrink_to_fit();
-    ends_.shrink_to_fit();
-  }
-
- private:
-  std::string all_;
-  std::vector<std::size_t> ends_;
 };
 
 /// The columns of one dataset that this rank writes.

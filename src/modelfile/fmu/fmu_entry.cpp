@@ -92,10 +92,10 @@ void resolve_aliases(Model& model) {
       name = found->second + element;
     }
   };
-  for (ConnectionEntry& connection : model.connections) {
+  model.connections.change([&](ConnectionEntry& connection) {
     resolve(connection.from);
     resolve(connection.to);
-  }
+  });
   for (ConstraintEntry& constraint : model.constraints)
     for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
 }
