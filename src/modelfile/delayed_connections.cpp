@@ -62,6 +62,8 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
 }  // namespace
 
 void connect_delays(Model& model) {
+  const auto late = [](const ConnectionEntry& connection) { return connection.delay != 0.0; };
+  if (std::ranges::none_of(model.connections, late)) return;
   ModelNames index = names_of(model);
   std::vector<ConnectionEntry> lead_there;
   model.connections.change([&](ConnectionEntry& connection) {
