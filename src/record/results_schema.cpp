@@ -19,7 +19,7 @@ bool recorded(const ResultsLayout& layout) {
 }
 
 std::vector<std::string> all_of(const std::vector<std::string>& texts) { return texts; }
-std::vector<std::string> all_of(const RepeatedTexts& texts) { return texts.all(); }
+std::vector<std::string> all_of(const auto& texts) { return texts.all(); }
 
 template <auto member>
 std::vector<std::string> list_of(const ResultsLayout& layout) {

@@ -69,7 +69,7 @@ void read_connection(const std::string& text, const NodeReader& item, Connection
   if (terms) {
     model.sums.push_back({*terms, prefix, std::move(entry), constants.values, constants.functions});
   } else {
-    model.connections.push_back(std::move(entry));
+    model.connections.push_back(entry);
   }
 }
 

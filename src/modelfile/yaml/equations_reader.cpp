@@ -388,8 +388,8 @@ void describe_anew(SubsystemEntry& entry, std::shared_ptr<const EquationsDescrip
   const SubsystemEntry made = equations_entry(std::move(description));
   entry.equations = made.equations;
   entry.description = made.description;
-  entry.create = made.create;
-  entry.events = made.events;
+  entry.type.own().create = made.type->create;
+  entry.type.own().events = made.type->events;
 }
 
 namespace {
@@ -404,29 +404,48 @@ SubsystemDescription described(const EquationsDescription& equations, const Equa
 
 }  // namespace
 
-SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
-  SubsystemEntry entry;
-  entry.location = description->location;
-  entry.equations = description;
-  for (const auto& shown : description->display) entry.display.emplace(shown.name, shown.text);
-  if (!description->discrete.empty())
-    entry.identity = "discrete variables " + joined(names_of(description->discrete));
-  const EquationsModel model(description);
-  entry.description = described(*description, model);
+namespace {
+
+/// Of all equations that have this code and are shown in these units.
+SharedValue<SubsystemType> type_of(const EquationsDescription& description,
+                                   const EquationsModel& model) {
+  SharedValue<SubsystemType> result;
+  SubsystemType& type = result.own();
+  for (const auto& shown : description.display) type.display.emplace(shown.name, shown.text);
+  if (!description.discrete.empty())
+    type.identity = "discrete variables " + joined(names_of(description.discrete));
   if (const auto parts = time_parts_of(model)) {
-    entry.events = [parts](double from, double to, std::size_t among) {
+    type.events = [parts](double from, double to, std::size_t among) {
       return parts->changes_of_pace(from, to, among);
     };
   }
-  entry.create = [description, compiled = model.code(),
-                  states = entry.description.states](const SubsystemSettings& settings) {
-    auto made = std::make_unique<EquationsModel>(description);
-    SubsystemDescription shown = described(*description, *made);
-    shown.states = states;  // the same, and there once
+  type.create = [compiled = model.code()](const SubsystemEntry& entry,
+                                          const SubsystemSettings& settings) {
+    auto made = std::make_unique<EquationsModel>(entry.equations);
+    SubsystemDescription shown = described(*entry.equations, *made);
+    shown.states = entry.description.states;  // the same, and there once
     return make_ode_subsystem(std::move(shown), std::move(made), settings);
   };
-  entry.take_starts = begin_equations_with;
+  type.take_starts = begin_equations_with;
+  return result;
+}
+
+SubsystemEntry entry_of(std::shared_ptr<const EquationsDescription> description,
+                        const EquationsModel& model, SharedValue<SubsystemType> type) {
+  SubsystemEntry entry;
+  entry.location = description->location;
+  entry.description = described(*description, model);
+  entry.equations = std::move(description);
+  entry.type = std::move(type);
   return entry;
+}
+
+}  // namespace
+
+SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
+  const EquationsModel model(description);
+  auto type = type_of(*description, model);
+  return entry_of(std::move(description), model, std::move(type));
 }
 
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
@@ -435,7 +454,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
       std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around));
   SubsystemEntry entry = equations_entry(description);
   if (around.checked->insert(find_field(parts.kind, "equations")->location()).second) {
-    entry.notes = check_dimensions(*description);
+    entry.type.own().notes = check_dimensions(*description);
   }
   return entry;
 }
@@ -519,7 +538,10 @@ std::optional<SubsystemEntry> RepeatedEquations::in_round(const std::string& nam
   equations->subsystem = name;
   constants_.values[index_] = value;
   if (!put_numbers(*equations)) return std::nullopt;
-  return equations_entry(std::shared_ptr<const EquationsDescription>(std::move(equations)));
+  const EquationsModel model(equations);
+  if (model.code() != code_) type_ = type_of(*equations, model);
+  code_ = model.code();
+  return entry_of(std::move(equations), model, type_);
 }
 
 /// False where one is wrong, which is told where it is read by itself.

@@ -101,7 +101,7 @@ TEST_F(ModelFile, is_read_as_the_contract_says) {
   ASSERT_EQ(left.feedthrough.size(), 1u);
   EXPECT_EQ(left.feedthrough[0].output, 2u);
   EXPECT_EQ(model.subsystems[1].description.states[0].start, 0.5);
-  EXPECT_TRUE(model.subsystems[0].create);
+  EXPECT_TRUE(model.subsystems[0].type->create);
 }
 
 TEST_F(ModelFile, connects_a_constraint_as_a_subsystem_of_its_own) {
