@@ -38,7 +38,7 @@ class ModelBuilder {
   ModelBuilder& start_value(std::string variable, double value);
 
   /// input = factor * output, which is first converted into the input's unit; the output of `delay`
-  /// seconds before, not negative.
+  /// seconds before, not negative. "a.*" to "b.*": each output whose name an input has.
   ModelBuilder& connect(std::string output, std::string input, double factor = 1.0,
                         double delay = 0.0);
 

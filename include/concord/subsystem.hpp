@@ -49,7 +49,7 @@ struct SubsystemDescription {
   std::optional<ConstraintKind> constraint{};  ///< of what stands for a constraint, no model
   bool events = false;  ///< something may happen that it tells of: `next_event` and the like
   bool kinks = false;   ///< of its own at times that it has told before the start (tables)
-  std::vector<std::string> parameters{};  ///< tunable: may be set between macro-steps
+  SharedList<std::string> parameters{};  ///< tunable: may be set between macro-steps
   /// "constraint 'lambda'", "the delay of a.y -> b.u": what it is in the model, if no subsystem.
   std::string stands_for{};
 };

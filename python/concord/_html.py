@@ -64,6 +64,8 @@ def _trust(result: Result) -> List[str]:
         told.append("no estimate: " + result.attribute("no_estimate"))
     if result.attribute("accuracy", ""):
         told.append("accuracy: " + result.attribute("accuracy"))
+    if result.attribute("driven", ""):
+        told.append(result.attribute("driven"))
     return told
 
 

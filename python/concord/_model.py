@@ -132,7 +132,8 @@ class ModelBuilder:
 
     def connect(self, output: str, input: str, factor: float = 1.0,
                 delay: float = 0.0) -> ModelBuilder:
-        """input = factor * output, converted into the input's unit, of `delay` seconds before."""
+        """input = factor * output, converted into the input's unit, of `delay` seconds before.
+        "a.*" to "b.*": each output of a whose name an input of b has."""
         return self._later(lambda builder: builder.connect(output, input, float(factor),
                                                            float(delay)))
 

@@ -15,6 +15,8 @@ from ._model import ModelBuilder
 from ._options import changes_of, path_of, text_of
 
 _LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+#: Begin the names of what launchers tell a process about itself; the rest is the user's.
+_OF_LAUNCHERS = ("PMIX_", "PMI_", "OMPI_COMM_WORLD_", "OMPI_APP_CTX_", "OMPI_UNIVERSE_", "OMPI_MCA_ess", "OMPI_MCA_orte")
 _ERROR = "concord: error: "
 _MOST = 2000  #: characters of a message that is not Concord's
 
@@ -75,8 +77,10 @@ def call(words: Sequence[str], ranks: int, line: Callable[[str], None] = lambda 
 
 
 def _environment() -> Dict[str, str]:
-    """Tables in others' formats are read by this interpreter's libraries."""
-    return {"CONCORD_PYTHON": sys.executable or "python3", **os.environ}
+    """Tables in others' formats are read by this interpreter's libraries. A program that `mpirun -n 1` has
+    started starts others by themselves."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(_OF_LAUNCHERS)}
+    return {"CONCORD_PYTHON": sys.executable or "python3", **own}
 
 
 def _message(code: int, errors: str) -> str:

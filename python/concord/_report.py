@@ -151,8 +151,14 @@ def _trust(recorded: Recorded) -> List[str]:
         told.append("No error estimate: it is known when a run has ended.")
     jumps, noise = (int(number) if math.isfinite(number) else 0 for number in
                     (recorded.number("black_box_jumps"), recorded.number("macro_steps_at_noise")))
+    if recorded.text("driven"):
+        told.append(f"Driven: {recorded.text('driven')}.")
+    late = recorded.number("late_events")
     told.append(f"Events: {len(recorded.events())}; jumps found in black boxes: {jumps}; "
-                f"macro-steps that ended at noise: {noise}.")
+                f"macro-steps that ended at noise: {noise}"
+                + (f"; events told too late, at the ends of their macro-steps: {late:.0f}." if late > 0 else "."))
+    if recorded.text("idle_at_start"):
+        told.append(f"True at the start, so that it did not act: {recorded.text('idle_at_start')}.")
     return told
 
 

@@ -25,6 +25,18 @@ struct RunTurn {
   double best_aim = 0.0;
   double best_largest_step = 0.0;
 
+  /// The best of those that were tried: told whatever it misses.
+  RunTurn best() const {
+    return {.aim = best_aim,
+            .largest_step = best_largest_step,
+            .repeatable = repeatable,
+            .best_aim = best_aim,
+            .best_largest_step = best_largest_step};
+  }
+  bool is_best() const {
+    return best_aim > 0.0 && aim == best_aim && largest_step == best_largest_step;
+  }
+
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, aim, largest_step, repeatable, most_steps, steps_before, least_missed,
                     best_aim, best_largest_step);

@@ -141,7 +141,7 @@ std::vector<SubsystemPrint> prints_of_subsystems(const Model& model) {
   std::vector<SubsystemPrint> result;
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& description = entry.description;
-    result.push_back({description.name, description.kind, entry.identity, entry.isolated,
+    result.push_back({description.name, description.kind, entry.type->identity, entry.isolated,
                       names_of(description.states)});
   }
   return result;

@@ -49,11 +49,12 @@ std::string refusal_to_load(const FmuSetup& setup) {
 void require_loading(const Model& model) {
   std::set<std::string> loaded;
   for (const SubsystemEntry& entry : model.subsystems) {
-    if (!entry.fmu ||
-        !loaded.insert(entry.fmu->folder / entry.fmu->interface().model_identifier).second) {
+    if (!entry.type->fmu ||
+        !loaded.insert(entry.type->fmu->folder / entry.type->fmu->interface().model_identifier)
+             .second) {
       continue;
     }
-    const std::string refusal = refusal_to_load(*entry.fmu);
+    const std::string refusal = refusal_to_load(*entry.type->fmu);
     if (!refusal.empty()) {
       throw InputError(entry.location + ": subsystem '" + entry.description.name + "': " + refusal);
     }
@@ -64,12 +65,12 @@ void require_loading(const Model& model) {
 void print_probes(const Model& model) {
   std::printf("probe:\n");
   for (const auto& entry : model.subsystems) {
-    if (!entry.probe) {
+    if (!entry.type->probe) {
       continue;
     }
     std::printf("  %s:\n", entry.description.name.c_str());
     std::fflush(stdout);
-    const auto found = entry.probe();
+    const auto found = entry.type->probe();
     for (const auto& line : found) {
       std::printf("    %s\n", line.c_str());
     }

@@ -64,18 +64,18 @@ const SubsystemEntry& exportable(const Model& model, const std::string& name) {
   std::vector<std::string> names;
   for (const SubsystemEntry& entry : model.subsystems) {
     const SubsystemDescription& d = entry.description;
-    if (d.name == name && (entry.equations || entry.table)) return entry;
+    if (d.name == name && (entry.equations || entry.type->table)) return entry;
     if (d.name == name)
       throw InputError(
-          (entry.location.empty() ? model.source : entry.location) + ": subsystem '" + name +
-          (entry.fmu ? "' is an FMU already: " + model.source + " names its file"
+          (entry.location.empty() ? model.source : entry.location.text()) + ": subsystem '" + name +
+          (entry.type->fmu ? "' is an FMU already: " + model.source + " names its file"
            : d.constraint
                ? "' is a constraint of the whole model, not a part that an FMU could hold"
                : "' is " + d.kind +
                      ", which has no equations that could be written down; 'export-fmu' takes "
                      "subsystems with 'equations:' and tables; without a subsystem, the whole "
                      "model"));
-    if (entry.equations || entry.table) names.push_back(d.name);
+    if (entry.equations || entry.type->table) names.push_back(d.name);
   }
   throw InputError(model.source + ": there is no subsystem " + in_quotes(name) + "; " +
                    known("subsystems with equations and tables", name, names));

@@ -82,7 +82,7 @@ void print_variable(const FmiVariable& variable, const ModelDescription& model) 
 }  // namespace
 
 void print_fmu(const Model& model) {
-  const FmuSetup& setup = *model.subsystems.front().fmu;
+  const FmuSetup& setup = *model.subsystems.front().type->fmu;
   const ModelDescription& fmu = *setup.model;
   std::printf("FMU %s\n", setup.request.path.string().c_str());
   line("model", fmu.model_name);

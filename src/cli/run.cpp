@@ -116,12 +116,13 @@ const char* Run::run_once_for() const {
              : nullptr;
 }
 
-/// Nothing in the run itself tells its error, or will where a black box jumps; a second one could.
+/// Nothing in the run itself tells its error, or will where a black box jumps
+/// or something happens too late; a second one could.
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
-  const bool untold =
-      (simulation_.stepper().errors().missing() || plan.network.has_black_boxes()) &&
-      !plan.replicated;
+  const bool untold = (simulation_.stepper().errors().missing() || plan.network.has_black_boxes() ||
+                       simulation_.stepper().events().any()) &&
+                      !plan.replicated;
   if (!turn_.repeatable || !is_coupled(plan.model) || !untold) {
     return;
   }
@@ -343,7 +344,7 @@ bool Run::is_whole(const RunQuality& quality) const {
 /// Whether a run from the start may take the place of this one, which is over: nobody is told of a
 /// run twice.
 bool Run::may_give_way(const RunQuality& quality) const {
-  return run_once_for() == nullptr && is_whole(quality) && turn_.repeatable &&
+  return run_once_for() == nullptr && is_whole(quality) && turn_.repeatable && !turn_.is_best() &&
          settings_.by_accuracy && settings_.adapt == Adapt::predictor;
 }
 

@@ -84,10 +84,6 @@ RunTurn first_turn(Model& model) {
   return found->turn;
 }
 
-RunTurn best_of(const RunTurn& turn) {
-  return {.aim = turn.best_aim, .largest_step = turn.best_largest_step};
-}
-
 /// One run after the other, each as `make` makes it, until one is told: where one has missed the
 /// accuracy at little cost, the next aims lower; where none reaches it, the best is run again and
 /// told.
@@ -102,10 +98,10 @@ ToldRun run_to_accuracy(Model model, AfterStop after, const Make& make) {
       const int code = run->go(after);
       const std::optional<RunTurn> next = run->next();
       if (!next && !run->is_worse()) return {std::move(run), code};
-      turn = next.value_or(best_of(turn));
+      turn = next.value_or(turn.best());
     } catch (const SimulationError&) {
-      if (turn.best_aim == 0.0) throw;
-      turn = best_of(turn);
+      if (turn.best_aim == 0.0 || turn.is_best()) throw;
+      turn = turn.best();
     }
     model = run->model();
     model.stiff.reset();

@@ -120,7 +120,14 @@ StudyPlan plan_of(const ModelFileCall& call) {
 /// Also makes it.
 fs::path folder_of(const StudyPlan& plan) {
   const fs::path folder = fs::path(plan.table).replace_extension("");
-  together(PETSC_COMM_WORLD, [&] { fs::create_directories(folder); });
+  together(PETSC_COMM_WORLD, [&] {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+      throw InputError("the folder " + in_quotes(folder.string()) +
+                       " of the study's results cannot be made: " + error.message() +
+                       "; choose another place with -o");
+  });
   return folder;
 }
 
@@ -320,8 +327,7 @@ void tell_study(const StudyPlan& plan, const StudyReference& reference,
 void require_completed(const std::vector<StudyRun>& runs) {
   const bool none =
       std::none_of(runs.begin(), runs.end(), [](const StudyRun& run) { return run.completed(); });
-  if (none)
-    throw SimulationError("no run of the study completed; the first: " + runs.front().failure);
+  if (none) throw_failure(runs.front(), "no run of the study completed; the first: ");
 }
 
 int study_model(const ModelFileCall& call) {

@@ -92,6 +92,11 @@ const VariableError& StudyRun::worst_maximum() const {
   return largest(errors.errors, [](const VariableError& e) { return e.of_range(); });
 }
 
+void throw_failure(const StudyRun& run, const std::string& message) {
+  if (run.wrong_input) throw InputError(message + run.failure);
+  throw SimulationError(message + run.failure);
+}
+
 void run_in_study(const ModelFileCall& call, const RunOptions& given, StudyRun& run) {
   const auto begin = std::chrono::steady_clock::now();
   RunOptions all = given;
@@ -102,6 +107,9 @@ void run_in_study(const ModelFileCall& call, const RunOptions& given, StudyRun& 
   const PetscScope scope(database);
   try {
     collectively(PETSC_COMM_WORLD, [&] { simulate_once(call, run); });
+  } catch (const InputError& error) {
+    run.failure = error.what();
+    run.wrong_input = true;
   } catch (...) {
     run.failure = in_words(std::current_exception());
   }
@@ -120,9 +128,8 @@ StudyReference reference_run(const ModelFileCall& call, double smallest_step,
   reference.run.file = (folder / "reference.h5").string();
   run_in_study(call, tight_options(), reference.run);
   if (!reference.run.completed())
-    throw SimulationError("the reference, " + reference.run.type + " with steps of " +
-                          short_number(reference.run.step) +
-                          " s, failed: " + reference.run.failure);
+    throw_failure(reference.run, "the reference, " + reference.run.type + " with steps of " +
+                                     short_number(reference.run.step) + " s, failed: ");
   return reference;
 }
 

@@ -17,6 +17,7 @@ struct StudyRun {
   double step = 0.0;  ///< s
   std::string file = {};
   std::string failure = {};  ///< empty: completed
+  bool wrong_input = false;  ///< is what it failed for
   std::int64_t steps = 0, evaluations = 0;
   std::int64_t rhs = 0;    ///< evaluations of right-hand sides, of all subsystems
   double wall_time = 0.0;  ///< s
@@ -35,6 +36,9 @@ struct StudyReference {
   std::string why;  ///< not `monolithic`; empty where it is
 };
 
+/// `message`, and what it failed for: as InputError where it was wrong input.
+[[noreturn]] void throw_failure(const StudyRun& run, const std::string& message);
+
 /// Options of one run: those of the command line, and over them these, without dash.
 using RunOptions = std::map<std::string, std::string>;
 
@@ -43,7 +47,7 @@ void run_in_study(const ModelFileCall& call, const RunOptions& given, StudyRun& 
 
 /// Against the monolithic run where the model allows one, else against the method of most use here
 /// with a quarter of the smallest step, both with tight tolerances; into `folder`. Throws
-/// SimulationError where there is none. Collective.
+/// SimulationError, or InputError, where there is none. Collective.
 StudyReference reference_run(const ModelFileCall& call, double smallest_step,
                              const std::filesystem::path& folder);
 

@@ -156,7 +156,7 @@ void print_roles(const SimulationPlan& plan) {
 /// Empty where every input is fed.
 std::string note_on_unfed_inputs(const Model& model) {
   constexpr std::size_t most = 5;
-  std::set<std::string_view> fed;
+  std::set<std::string> fed;
   for (const ConnectionEntry& connection : model.connections) fed.insert(connection.to);
   std::size_t found = 0;
   std::string names;

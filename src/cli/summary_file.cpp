@@ -58,7 +58,8 @@ Json quality_of(const Conclusion& conclusion) {
           {"events", quality.events},
           {"late_events", quality.late_events},
           {"black_box_jumps", quality.black_box_jumps},
-          {"idle_at_start", quality.idle_at_start}};
+          {"idle_at_start", quality.idle_at_start},
+          {"driven", quality.driven}};
 }
 
 Json ranks_of(const RunCosts& costs) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_python(const SubsystemEntry& entry) { return entry.file.role == "Python file"; }
+bool is_python(const SubsystemEntry& entry) { return entry.type->file.role == "Python file"; }
 bool is_native(const SubsystemEntry& entry) { return entry.description.kind == "native"; }
 
 /// Where the host looks for it, seen from binaries/bin.
@@ -41,7 +41,7 @@ fs::path whole_model_folder() {
 Options with_isolation(const Model& model, Options given) {
   for (const SubsystemEntry& entry : model.subsystems) {
     if (!is_native(entry) && !is_python(entry)) continue;
-    if (is_native(entry) && entry.file.role.empty())
+    if (is_native(entry) && entry.type->file.role.empty())
       throw InputError(entry.location + ": subsystem '" + entry.description.name +
                        "' has a type that is compiled into the program, which an FMU cannot hold; "
                        "give its library:");
@@ -52,9 +52,9 @@ Options with_isolation(const Model& model, Options given) {
 
 Options with_trials(const Model& model, const Model& tried, Options given) {
   for (std::size_t k = 0; k < model.subsystems.size(); ++k)
-    if (model.subsystems[k].try_states)
+    if (model.subsystems[k].type->try_states)
       given[prefix_of(model.subsystems[k].description.name) + "rollback"] =
-          tried.subsystems[k].false_states.empty() ? "true" : "false";
+          tried.subsystems[k].type->false_states.empty() ? "true" : "false";
   return given;
 }
 

@@ -162,10 +162,10 @@ void WholeVariables::add_states(std::size_t k) {
   const SubsystemDescription& d = entry.description;
   if (!entry.written) return;
   Names given;
-  if (entry.fmu) given = names_to_give(*entry.fmu);
+  if (entry.type->fmu) given = names_to_give(*entry.type->fmu);
   for (std::size_t i = 0; i < d.states.size(); ++i) {
     const std::string source = d.name + "." + d.states[i].name;
-    const std::optional<double> start = entry.fmu && !is_in(given, d.states[i].name)
+    const std::optional<double> start = entry.type->fmu && !is_in(given, d.states[i].name)
                                             ? std::nullopt
                                             : std::optional(d.states[i].start);
     const auto output = positions_.find(source);
@@ -203,8 +203,8 @@ void WholeVariables::add_number(const SubsystemEntry& entry, const std::string& 
 }
 
 void WholeVariables::add_numbers(const SubsystemEntry& entry) {
-  if (entry.fmu)
-    for (const FmuNumber& number : numbers_to_give(*entry.fmu))
+  if (entry.type->fmu)
+    for (const FmuNumber& number : numbers_to_give(*entry.type->fmu))
       add_number(entry, number.name, number.value, "", number.parameter);
   if (!entry.equations) return;
   const auto unit = [&](const std::string& name) {

@@ -77,9 +77,9 @@ bool is_constraint(const SubsystemEntry& entry) { return entry.description.const
 
 /// In words: a subsystem that is no FMU yet.
 std::string what_is(const SubsystemEntry& entry) {
-  if (entry.delay) return entry.description.stands_for + " is a part of its own";
+  if (entry.type->delay) return entry.description.stands_for + " is a part of its own";
   return "subsystem '" + entry.description.name +
-         (entry.table ? "' is a table" : "' has equations");
+         (entry.type->table ? "' is a table" : "' has equations");
 }
 
 class SspWriter {
@@ -90,7 +90,7 @@ class SspWriter {
 
  private:
   [[noreturn]] void refuse(const Location& location, const std::string& problem) const {
-    throw InputError((location.empty() ? model_.source : location) + ": " + problem);
+    throw InputError((location.empty() ? model_.source : location.text()) + ": " + problem);
   }
   /// The way out.
   std::string whole_model() const {
@@ -137,7 +137,8 @@ class SspWriter {
 
 void SspWriter::refuse_unsupported() const {
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (!entry.fmu && !entry.equations && !entry.table && !entry.delay && !is_constraint(entry))
+    if (!entry.type->fmu && !entry.equations && !entry.type->table && !entry.type->delay &&
+        !is_constraint(entry))
       refuse(entry.location, "subsystem '" + entry.description.name + "' is " +
                                  entry.description.kind +
                                  ", which SSP cannot hold; it holds FMUs (and equations, "
@@ -148,12 +149,12 @@ void SspWriter::refuse_unsupported() const {
            "its FMUs are inside the archive, where an .ssd file cannot name them; write an .ssp "
            "archive, or unpack this one");
   for (const SubsystemEntry& entry : model_.subsystems)
-    if (!entry.fmu && !is_constraint(entry) && !is_archive())
+    if (!entry.type->fmu && !is_constraint(entry) && !is_archive())
       refuse(entry.location,
              what_is(entry) + ", and an .ssd file has no room for its FMU; write an .ssp archive" +
-                 (entry.delay ? ""
-                              : ", or make the FMU first: concord export-fmu " + model_.source +
-                                    " " + entry.description.name));
+                 (entry.type->delay ? ""
+                                    : ", or make the FMU first: concord export-fmu " +
+                                          model_.source + " " + entry.description.name));
 }
 
 void SspWriter::note_losses() {
@@ -221,7 +222,7 @@ fs::path SspWriter::written(const std::string& name, const std::string& what, Ex
 
 /// One FMU for all delays of one unit and kind.
 Part SspWriter::part_of_delay(const SubsystemEntry& entry) {
-  const DelayDescription& delay = *entry.delay;
+  const DelayDescription& delay = *entry.type->delay;
   const bool held = delay.source.kind == SignalKind::held;
   const std::string what = "delay, " + delay.source.unit + (held ? ", held" : "");
   fs::path& file = delays_[what];
@@ -261,11 +262,11 @@ Part SspWriter::part_of_equations(const SubsystemEntry& entry) {
 }
 
 Part SspWriter::part_of(const SubsystemEntry& entry) {
-  if (entry.equations || entry.table) return part_of_equations(entry);
-  if (entry.delay) return part_of_delay(entry);
-  const fs::path& file = entry.fmu->request.path;
+  if (entry.equations || entry.type->table) return part_of_equations(entry);
+  if (entry.type->delay) return part_of_delay(entry);
+  const fs::path& file = entry.type->fmu->request.path;
   return {entry.description.name,
-          entry.fmu,
+          entry.type->fmu,
           is_archive() ? stored(file) : relative_source(file),
           {},
           {}};

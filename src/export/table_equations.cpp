@@ -298,7 +298,7 @@ EquationsDescription table_equations(const std::string& subsystem, const TableDe
 
 EquationsDescription equations_of(const SubsystemEntry& entry, double start) {
   return entry.equations ? *entry.equations
-                         : table_equations(entry.description.name, *entry.table, start);
+                         : table_equations(entry.description.name, *entry.type->table, start);
 }
 
 }  // namespace concord

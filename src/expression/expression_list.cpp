@@ -5,7 +5,7 @@
 #include "expression/differentiation.hpp"
 #include "expression/expression_scan.hpp"
 #include "expression/function_calls.hpp"
-#include "expression/shared.hpp"
+#include "support/shared.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

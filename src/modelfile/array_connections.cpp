@@ -206,13 +206,13 @@ void write_out_arrays(Model& model) {
   if (arrays.empty()) {
     return;
   }
-  for (ConnectionEntry& connection : model.connections) {
+  model.connections.change([&](ConnectionEntry& connection) {
     for (std::string* path : {&connection.from, &connection.to}) {
       if (arrays.contains(*path)) {
         *path += "[:]";
       }
     }
-  }
+  });
 }
 
 }  // namespace
@@ -227,14 +227,14 @@ void connect_arrays(Model& model) {
   }
   const Search search(model);
   std::vector<ConnectionEntry> result;
-  for (ConnectionEntry& connection : model.connections) {
+  for (const ConnectionEntry& connection : model.connections) {
     if (whole(connection)) {
       connect_elements(connection, search, result);
     } else {
-      result.push_back(std::move(connection));
+      result.push_back(connection);
     }
   }
-  model.connections = std::move(result);
+  model.connections = result;
 }
 
 }  // namespace concord

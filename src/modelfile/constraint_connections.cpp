@@ -148,7 +148,7 @@ void connect(const ConstraintEntry& constraint, Index& index, Model& model) {
   SubsystemEntry entry;
   entry.description = describe_constraint(description);
   entry.location = constraint.location;
-  entry.create = [description](const SubsystemSettings&) {
+  entry.type.own().create = [description](const SubsystemEntry&, const SubsystemSettings&) {
     return make_constraint(describe_constraint(description), description);
   };
   index.subsystems.emplace(constraint.unknown, model.subsystems.size());

@@ -51,32 +51,35 @@ SubsystemEntry entry_of(const DelayDescription& delay, const Location& location)
   SubsystemEntry entry;
   entry.description = describe_delay(delay);
   entry.location = location;
-  entry.identity = "a delay of " + exact_number(delay.delay) + " s";
-  entry.delay = std::make_shared<const DelayDescription>(delay);
-  entry.create = [delay](const SubsystemSettings&) { return make_delay(delay); };
+  entry.type.own().identity = "a delay of " + exact_number(delay.delay) + " s";
+  entry.type.own().delay = std::make_shared<const DelayDescription>(delay);
+  entry.type.own().create = [delay](const SubsystemEntry&, const SubsystemSettings&) {
+    return make_delay(delay);
+  };
   return entry;
 }
 
 }  // namespace
 
 void connect_delays(Model& model) {
+  const auto late = [](const ConnectionEntry& connection) { return connection.delay != 0.0; };
+  if (std::ranges::none_of(model.connections, late)) return;
   ModelNames index = names_of(model);
-  const std::size_t written = model.connections.size();
-  for (std::size_t i = 0; i < written; ++i) {
-    ConnectionEntry& connection = model.connections[i];
+  std::vector<ConnectionEntry> lead_there;
+  model.connections.change([&](ConnectionEntry& connection) {
     const auto source = index.outputs.find(connection.from);
     if (connection.delay == 0.0 || source == index.outputs.end() ||
         !index.inputs.contains(connection.to) || index.feeders.at(connection.to) > 1) {
-      continue;
+      return;
     }
     const DelayDescription delay{free_name(connection.to, index.subsystems), connection.delay,
                                  connection.from, connection.to, source->second};
     model.subsystems.push_back(entry_of(delay, connection.location));
-    const ConnectionEntry leads_there{connection.from, delay.name + "." + delay_input_name,
-                                      connection.location};
+    lead_there.push_back(
+        {connection.from, delay.name + "." + delay_input_name, connection.location});
     connection.from = delay.name + "." + delay_output_name;
-    model.connections.push_back(leads_there);
-  }
+  });
+  for (const ConnectionEntry& connection : lead_there) model.connections.push_back(connection);
 }
 
 }  // namespace concord

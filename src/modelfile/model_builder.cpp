@@ -75,11 +75,13 @@ class BuiltModel {
   static void create_model(SubsystemEntry& entry, const SubsystemDescription& description,
                            const ModelBuilder::Create& create) {
     entry.description = description;
-    entry.create = [description, create](const SubsystemSettings& settings) {
+    entry.type.own().create = [description, create](const SubsystemEntry&,
+                                                    const SubsystemSettings& settings) {
       return make_ode_subsystem(description,
                                 watched(create(), "the C++ code", description.name, ""), settings);
     };
-    entry.take_starts = [create](SubsystemEntry& other, const SubsystemDescription& starts) {
+    entry.type.own().take_starts = [create](SubsystemEntry& other,
+                                            const SubsystemDescription& starts) {
       create_model(other, starts, create);
     };
   }
@@ -90,8 +92,8 @@ class BuiltModel {
     entry.description.name = part.name;
     entry.description.kind = "native";
     take_starts(part.name, entry.description.inputs);
-    entry.create = [shown = entry.description,
-                    create = part.create_subsystem](const SubsystemSettings& settings) {
+    entry.type.own().create = [shown = entry.description, create = part.create_subsystem](
+                                  const SubsystemEntry&, const SubsystemSettings& settings) {
       return watched(create(), "the C++ code", shown, settings);
     };
     return entry;
@@ -154,8 +156,9 @@ class BuiltModel {
                          " must be a number of seconds, not negative, but is " +
                          short_number(wire.delay));
       }
-      model_.connections.push_back({wire.from, wire.to, builder_.name_, wire.factor});
-      model_.connections.back().delay = wire.delay;
+      ConnectionEntry entry{wire.from, wire.to, builder_.name_, wire.factor};
+      entry.delay = wire.delay;
+      model_.connections.push_back(entry);
     }
     for (const auto& [unknown, equation, feeds, start] : builder_.constraints_) {
       ConstraintEntry constraint;

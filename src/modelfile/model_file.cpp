@@ -11,6 +11,7 @@
 #include "modelfile/delayed_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
+#include "modelfile/named_connections.hpp"
 #include "modelfile/scenario/scenario_connections.hpp"
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
@@ -75,9 +76,9 @@ void note_what_is_left(Model& model) {
   const double stop = options::real("cosim_stop").value_or(model.stop);
   for (const SubsystemEntry& entry : model.subsystems) {
     const std::string name = entry.location + ": " + entry.description.name;
-    for (const std::string& note : entry.notes) model.notes.push_back(name + ": " + note);
-    if (entry.rows_end && *entry.rows_end < stop)
-      model.notes.push_back(name + ": its rows end at t = " + short_number(*entry.rows_end) +
+    for (const std::string& note : entry.type->notes) model.notes.push_back(name + ": " + note);
+    if (entry.type->rows_end && *entry.type->rows_end < stop)
+      model.notes.push_back(name + ": its rows end at t = " + short_number(*entry.type->rows_end) +
                             " s, before the stop at " + short_number(stop) + " s");
   }
 }
@@ -86,12 +87,12 @@ void note_what_is_left(Model& model) {
 void add_events_of_subsystems(Model& model) {
   model.listed_events = model.events;
   const auto among = static_cast<std::size_t>(std::ranges::count_if(
-      model.subsystems, [](const SubsystemEntry& entry) { return entry.events != nullptr; }));
+      model.subsystems, [](const SubsystemEntry& entry) { return entry.type->events != nullptr; }));
   for (const SubsystemEntry& entry : model.subsystems) {
-    if (entry.events) {
+    if (entry.type->events) {
       const std::vector<double> own =
-          entry.events(options::real("cosim_start").value_or(model.start),
-                       options::real("cosim_stop").value_or(model.stop), among);
+          entry.type->events(options::real("cosim_start").value_or(model.start),
+                             options::real("cosim_stop").value_or(model.stop), among);
       model.events.insert(model.events.end(), own.begin(), own.end());
     }
   }
@@ -104,7 +105,7 @@ void list_files_of_subsystems(Model& model) {
     listed.emplace(file.path, file.name);
   }
   for (const SubsystemEntry& entry : model.subsystems) {
-    const ModelFile& file = entry.file;
+    const ModelFile& file = entry.type->file;
     if (!file.role.empty() && listed.emplace(file.path, file.name).second) {
       model.files.push_back(file);
     }
@@ -115,6 +116,7 @@ void list_files_of_subsystems(Model& model) {
 
 void complete(Model& model) {
   connect_sums(model);
+  connect_by_name(model);
   connect_systems(model);
   resolve_aliases(model);
   connect_arrays(model);

@@ -136,7 +136,7 @@ std::string StartNames::why_bound(const StartQuantity& what) const {
   const SubsystemEntry& entry = model_.subsystems[what.subsystem];
   if (what.kind == Kind::output) return "is an output, which follows from states and inputs";
   if (what.kind == Kind::input && fed_.contains(what.name)) return "is an input that is fed";
-  if (what.kind != Kind::parameter && !entry.take_starts)
+  if (what.kind != Kind::parameter && !entry.type->take_starts)
     return "belongs to a subsystem of kind " + entry.description.kind +
            ", whose start values cannot be set";
   if (what.kind == Kind::input && !entry.description.inputs[what.index].start)

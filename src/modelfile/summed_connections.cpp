@@ -102,6 +102,8 @@ class Sum {
   Sum(const SumEntry& entry, const Signals& signals)
       : entry_(entry), signals_(signals), paths_(paths_in(entry.terms)) {
     if (paths_.empty()) fail("names no output");
+    for (Path& path : paths_)
+      if (is_array(entry.prefix + path.text)) path.text += "[*]";
   }
 
   std::vector<WeightedOutput> terms() {
@@ -142,6 +144,15 @@ class Sum {
       index = inside;
     }
     return index;
+  }
+
+  /// Of outputs: its name alone stands for all elements.
+  bool is_array(const std::string& name) const {
+    const auto has_elements = [&](const std::string& output) {
+      return output.size() > name.size() && output[name.size()] == '[' && output.starts_with(name);
+    };
+    return !signals_.known_outputs.contains(name) && !signals_.parameters.contains(name) &&
+           std::ranges::any_of(signals_.outputs, has_elements);
   }
 
   const Path* single_pattern() const {

@@ -115,7 +115,7 @@ void connect_systems(Model& model) {
       led.to = std::move(to);
     }
   }
-  model.connections = std::move(connections);
+  model.connections = connections;
   for (ConstraintEntry& constraint : model.constraints) {
     constraint.equation = led_inside(constraint, outputs);
     std::vector<ConstraintFeed> feeds;

@@ -70,32 +70,35 @@ Model taken_out(const Nest& nest, Model& model) {
     return !connection.held && variables.contains(connection.from) &&
            variables.contains(connection.to);
   };
-  std::ranges::copy_if(model.connections, std::back_inserter(inside.connections), leads_within);
-  std::erase_if(model.connections, leads_within);
+  for (const ConnectionEntry& connection : model.connections)
+    if (leads_within(connection)) inside.connections.push_back(connection);
+  model.connections.erase_if(leads_within);
   return inside;
 }
 
 void add_up(const SubsystemEntry& part, const std::string& prefix, SubsystemEntry& whole,
             std::vector<ModelFile>& files) {
-  for (const std::string& note : part.notes)
-    whole.notes.push_back(part.description.name + ": " + note);
-  for (const auto& [variable, unit] : part.display)
-    whole.display.emplace(name_within(part.description, variable, prefix), unit);
-  if (part.rows_end)
-    whole.rows_end = std::min(*part.rows_end, whole.rows_end.value_or(*part.rows_end));
-  whole.identity += part.description.name + ": " + part.identity + "\n";
+  for (const std::string& note : part.type->notes)
+    whole.type.own().notes.push_back(part.description.name + ": " + note);
+  for (const auto& [variable, unit] : part.type->display)
+    whole.type.own().display.emplace(name_within(part.description, variable, prefix), unit);
+  if (part.type->rows_end)
+    whole.type.own().rows_end =
+        std::min(*part.type->rows_end, whole.type->rows_end.value_or(*part.type->rows_end));
+  whole.type.own().identity += part.description.name + ": " + part.type->identity + "\n";
   whole.effort += part.effort;
   const auto known = [&](const ModelFile& file) {
-    return file.path == part.file.path && file.name == part.file.name;
+    return file.path == part.type->file.path && file.name == part.type->file.name;
   };
-  if (!part.file.role.empty() && std::ranges::none_of(files, known)) files.push_back(part.file);
+  if (!part.type->file.role.empty() && std::ranges::none_of(files, known))
+    files.push_back(part.type->file);
 }
 
 std::vector<double> events_of(const Model& inside, double from, double to, std::size_t among) {
   std::vector<double> result;
   for (const SubsystemEntry& entry : inside.subsystems) {
-    if (!entry.events) continue;
-    const std::vector<double> own = entry.events(from, to, among);
+    if (!entry.type->events) continue;
+    const std::vector<double> own = entry.type->events(from, to, among);
     result.insert(result.end(), own.begin(), own.end());
   }
   return result;
@@ -103,7 +106,8 @@ std::vector<double> events_of(const Model& inside, double from, double to, std::
 
 void make_it(SubsystemEntry& entry, const std::shared_ptr<const Model>& inside,
              std::optional<Tolerance> most) {
-  entry.create = [shown = entry.description, inside, most](const SubsystemSettings& given) {
+  entry.type.own().create = [shown = entry.description, inside, most](
+                                const SubsystemEntry&, const SubsystemSettings& given) {
     SubsystemSettings settings = given;
     if (most) {
       settings.tolerance.relative = std::min(settings.tolerance.relative, most->relative);
@@ -111,7 +115,8 @@ void make_it(SubsystemEntry& entry, const std::shared_ptr<const Model>& inside,
     }
     return make_nested(shown, inside, settings);
   };
-  entry.take_starts = [inside, most](SubsystemEntry& other, const SubsystemDescription& starts) {
+  entry.type.own().take_starts = [inside, most](SubsystemEntry& other,
+                                                const SubsystemDescription& starts) {
     other.description = starts;
     make_it(other, inside, most);
   };
@@ -124,13 +129,13 @@ SubsystemEntry nested_entry(const Nest& nest, Model& model) {
   for (const SubsystemEntry& part : inside->subsystems)
     add_up(part, nest.prefix, entry, model.files);
   const bool tells = std::ranges::any_of(
-      inside->subsystems, [](const SubsystemEntry& part) { return part.events != nullptr; });
+      inside->subsystems, [](const SubsystemEntry& part) { return part.type->events != nullptr; });
   if (tells)
-    entry.events = [inside](double from, double to, std::size_t among) {
+    entry.type.own().events = [inside](double from, double to, std::size_t among) {
       return events_of(*inside, from, to, among);
     };
   start_inputs(*inside);
-  entry.inside = inside;
+  entry.type.own().inside = inside;
   entry.place = inside->subsystems.front().place;
   entry.description = describe_nested(nest.name, nest.kind, nest.prefix, *inside);
   entry.description.remarks.push_back(std::to_string(inside->subsystems.size()) + " subsystems, " +
@@ -142,7 +147,7 @@ SubsystemEntry nested_entry(const Nest& nest, Model& model) {
 /// In the place of the first subsystem within.
 void put_in_place(const Nest& nest, Model& model, std::vector<std::string> notes) {
   SubsystemEntry entry = nested_entry(nest, model);
-  for (std::string& note : notes) entry.notes.push_back(std::move(note));
+  for (std::string& note : notes) entry.type.own().notes.push_back(std::move(note));
   const auto place = std::ranges::find_if(model.subsystems, nest.within);
   *place = std::move(entry);
   std::erase_if(model.subsystems, nest.within);

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "concord/archive.hpp"
+#include "network/connection_list.hpp"
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/subsystem.hpp"
+#include "support/shared_text.hpp"
+#include "support/shared_value.hpp"
 
 namespace concord {
 
@@ -25,7 +28,7 @@ struct TableDescription;
 class UserFunctions;
 
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
-using Location = std::string;
+using Location = SharedText;
 
 /// A file that the model is read from.
 struct ModelFile {
@@ -34,65 +37,65 @@ struct ModelFile {
   std::string name{};  ///< where the path tells nobody anything; empty: the path
 };
 
-/// A subsystem as the model describes it. The description is known on every rank; `create` is
-/// called only on the rank that owns the subsystem.
-struct SubsystemEntry {
-  SubsystemDescription description;
-  std::function<std::unique_ptr<Subsystem>(const SubsystemSettings&)> create;
-  Location location;
-  ModelFile file{};           ///< an FMU, a table, a library; without role: none
-  double effort = 0.0;        ///< of a macro-step, in any unit, for schedules; 0: not given
-  std::optional<int> rank{};  ///< modulo their number, on which it is wanted
-  double step = 0.0;          ///< s, of its own: a multiple of the macro-step; 0: none
-  Location step_location{};
-  bool written =
-      true;  ///< false: stands for a constraint or a delay, which schedules need not name
+struct SubsystemEntry;
+
+/// What subsystems have in common that are made in the same way, like those of a template: it
+/// exists once for all of them.
+struct SubsystemType {
+  /// Called only on the rank that owns the subsystem.
+  std::function<std::unique_ptr<Subsystem>(const SubsystemEntry&, const SubsystemSettings&)> create;
+  ModelFile file{};  ///< an FMU, a table, a library; without role: none
   /// Tries what the subsystem claims (`concord check --probe`); a line per finding. May be null.
-  std::function<std::vector<std::string>()> probe;
+  std::function<std::vector<std::string>()> probe{};
   /// Why states that it saves are false as long as it runs from `start` to `stop` in macro-steps
   /// like these; empty: nothing is known against them. May be null: nothing is to be tried.
-  std::function<std::string(double start, double stop, double step)> try_states;
-  std::string false_states = {};  ///< what that has said
+  std::function<std::string(double start, double stop, double step)> try_states{};
+  std::string false_states{};  ///< what that has said
   /// Times after `from` and up to `to` at which its outputs jump or have kinks; `among` so many
   /// subsystems that are asked. May be null.
-  std::function<std::vector<double>(double from, double to, std::size_t among)> events = {};
+  std::function<std::vector<double>(double from, double to, std::size_t among)> events{};
   /// s: behind it what its rows said last goes on; none: nothing ends.
-  std::optional<double> rows_end = {};
-  std::vector<std::string> notes = {};  ///< for the model's
+  std::optional<double> rows_end{};
+  std::vector<std::string> notes{};  ///< for the model's
   /// Units to show variables in, by name, where these are others than their own.
-  std::map<std::string, std::string> display = {};
-  bool isolated = false;  ///< in a process of its own
+  std::map<std::string, std::string> display{};
   /// Whose memory fits into no other: an FMU's token and parameters, discrete variables, a delay.
-  std::string identity = {};
+  std::string identity{};
   /// What it was made from, for export; null for other kinds.
-  std::shared_ptr<const EquationsDescription> equations = {};
-  std::shared_ptr<const FmuSetup> fmu = {};
-  std::shared_ptr<const TableDescription> table = {};
-  std::shared_ptr<const DelayDescription> delay = {};
-  std::shared_ptr<const Model> inside = {};  ///< of a system with a `run`, or of a group
-  std::size_t place = 0;                     ///< in the model file, where there are groups
+  std::shared_ptr<const FmuSetup> fmu{};
+  std::shared_ptr<const TableDescription> table{};
+  std::shared_ptr<const DelayDescription> delay{};
+  std::shared_ptr<const Model> inside{};  ///< of a system with a `run`, or of a group
   /// Begins with the start values of states and inputs that this description has, which is its own
   /// in all else. Throws InputError where one cannot be set. Null: none can.
-  std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts = {};
+  std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts{};
+};
+
+/// A subsystem as the model describes it, known on every rank.
+struct SubsystemEntry {
+  SubsystemDescription description;
+  SharedValue<SubsystemType> type{};
+  /// What it was made from, for export; null for other kinds.
+  std::shared_ptr<const EquationsDescription> equations{};
+  Location location{};
+  double effort = 0.0;  ///< of a macro-step, in any unit, for schedules; 0: not given
+  double step = 0.0;    ///< s, of its own: a multiple of the macro-step; 0: none
+  Location step_location{};
+  std::optional<int> rank{};  ///< modulo their number, on which it is wanted
+  bool written =
+      true;  ///< false: stands for a constraint or a delay, which schedules need not name
+  bool isolated = false;  ///< in a process of its own
+  std::size_t place = 0;  ///< in the model file, where there are groups
+
+  std::unique_ptr<Subsystem> create(const SubsystemSettings& settings) const {
+    return type->create(*this, settings);
+  }
 
   /// Of one of its inputs, outputs, states.
   const std::string& shown_unit(const auto& variable) const {
-    const auto found = display.find(variable.name);
-    return found == display.end() ? variable.unit : found->second;
+    const auto found = type->display.find(variable.name);
+    return found == type->display.end() ? variable.unit : found->second;
   }
-};
-
-/// "from" and "to" are "subsystem.variable": to = factor * from, beside the units' conversion.
-struct ConnectionEntry {
-  std::string from;
-  std::string to;
-  Location location;
-  /// input = factor * (output in the input's unit) + offset.
-  double factor = 1.0;
-  double offset = 0.0;
-  bool converts_units = true;
-  double delay = 0.0;  ///< s: what arrives is what was put out so long before
-  bool held = false;   ///< from one communication point to the next, whatever the method
 };
 
 /// An input or output of a system, and what it is of the subsystems within, by whole names.
@@ -197,7 +200,7 @@ struct Model {
   double stop = 1.0;
   Location start_location, stop_location;
   std::vector<SubsystemEntry> subsystems;
-  std::vector<ConnectionEntry> connections;
+  ConnectionList connections;
   std::vector<SumEntry> sums;
   std::vector<SystemEntry> systems;
   std::vector<ConstraintEntry> constraints;

@@ -1,6 +1,7 @@
 #include "network/network.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -200,19 +201,22 @@ void Network::connect(const Model& model) {
   const Index outputs = index_of(put_together(parts_, &Part::outputs, output_names));
   const Index inputs = index_of(put_together(parts_, &Part::inputs, input_names));
   std::vector<char> is_held(n_inputs(), 0);
-  std::vector<const ConnectionEntry*> feeder(n_inputs(), nullptr);
-  for (const auto& connection : model.connections) {
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> feeders(n_inputs(), none);
+  for (std::size_t c = 0; c < model.connections.size(); ++c) {
+    const ConnectionEntry connection = model.connections[c];
     const std::size_t output = require(outputs, model, connection.from, true, connection.location);
     const std::size_t input = require(inputs, model, connection.to, false, connection.location);
-    if (feeder[input] != nullptr) {
-      const Location& first = feeder[input]->location;
+    if (feeders[input] != none) {
+      const ConnectionEntry feeder = model.connections[feeders[input]];
+      const Location& first = feeder.location;
       const bool elsewhere = !first.empty() && first != connection.location;
       throw InputError(at(connection.location) + "input '" + connection.to +
-                       "' is fed twice: by '" + feeder[input]->from + "' and by '" +
-                       connection.from + "'; keep one of the two connections" +
+                       "' is fed twice: by '" + feeder.from + "' and by '" + connection.from +
+                       "'; keep one of the two connections" +
                        (elsewhere ? " (the first is at " + first + ")" : ""));
     }
-    feeder[input] = &connection;
+    feeders[input] = c;
     const std::size_t from = subsystem_of_output(output);
     const std::size_t to = subsystem_of_input(input);
     const auto& source = model.subsystems[from].description.outputs[output - output_offset_[from]];

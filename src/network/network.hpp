@@ -91,6 +91,8 @@ class Network {
   const std::vector<std::string>& input_names() const;
   const std::vector<std::string>& output_names() const;
   const std::vector<std::string>& state_names() const;
+  /// Of one output, without keeping those of others.
+  std::string output_name(std::size_t output) const;
 
   /// Topological order: a component depends on earlier ones only (Arnold 2012, algebraic loops).
   const std::vector<FeedthroughComponent>& components() const { return components_; }
@@ -117,12 +119,11 @@ class Network {
     SharedList<InputVariable> inputs;
     SharedList<OutputVariable> outputs;
     SharedList<StateVariable> states;
-    std::string one_per_process;
+    SharedText one_per_process;
   };
 
   void number(const Model& model);
   std::string input_name(std::size_t input) const;
-  std::string output_name(std::size_t output) const;
   void connect(const Model& model);
   void require_fed_inputs(const Model& model) const;
   void find_components();

@@ -52,7 +52,7 @@ std::vector<WrittenPart> written_parts(const Model& model, const Network& networ
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
     const SubsystemEntry& entry = model.subsystems[k];
     if (is_group(entry.description))
-      add_members(*entry.inside, k, ++groups, network, parts);
+      add_members(*entry.type->inside, k, ++groups, network, parts);
     else
       parts.push_back(alone(entry, k, network));
   }
@@ -69,7 +69,7 @@ std::vector<const SubsystemEntry*> written_entries(const Model& model) {
       entries.push_back(&entry);
       continue;
     }
-    for (const SubsystemEntry& member : entry.inside->subsystems) entries.push_back(&member);
+    for (const SubsystemEntry& member : entry.type->inside->subsystems) entries.push_back(&member);
   }
   std::ranges::stable_sort(entries, [](const SubsystemEntry* a, const SubsystemEntry* b) {
     return stands_before(*a, *b);

@@ -51,7 +51,7 @@ RecordedColumns columns(std::span<const WrittenPart> parts, const Of& of, const 
         result.column.push_back(result.total);
         result.local_index.push_back(*local);
       }
-      result.names.push_back(std::move(column->name));
+      result.names.push_back(column->name);
       result.units.push_back(column->unit);
       result.display.push_back(column->display);
       ++result.total;
@@ -131,6 +131,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
       path_(path),
       every_(simulation.plan().settings.record.every),
       grid_(simulation.plan().settings.record.grid),
+      records_polynomials_(simulation.plan().settings.record.polynomials),
       knows_slopes_(simulation.plan().settings.method.ends_with_slopes()),
       columns_(columns_in_words(simulation.plan().settings.record, knows_slopes_)) {
   const MPI_Comm comm = simulation.plan().comm;
@@ -261,7 +262,8 @@ ResultsRow Recorder::row(const CommunicationPoint& point, std::span<const double
           .outputs = point.outputs,
           .inputs = point.inputs,
           .states = states_,
-          .polynomials = point.polynomials,
+          .polynomials =
+              records_polynomials_ ? std::span(point.polynomials) : std::span<const Polynomial>(),
           .balance = balance != nullptr ? balance->accumulated() : std::span<const double>(),
           .slopes = slopes_,
           .state_slopes = state_slopes_};

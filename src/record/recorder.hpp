@@ -86,6 +86,7 @@ class Recorder : public StepObserver, public CheckpointedRows {
   std::vector<double> states_, slopes_, state_slopes_, left_slopes_;
   std::vector<Link> within_;  ///< of inputs within groups, by local output
   std::vector<Sample> inputs_, left_inputs_;
+  bool records_polynomials_;
   bool knows_slopes_;  ///< of signals, at communication points
   std::vector<bool> exact_slopes_;
   std::optional<ResultsWriter> writer_;

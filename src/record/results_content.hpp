@@ -13,6 +13,7 @@
 #include "simulation/run_costs.hpp"
 #include "simulation/run_quality.hpp"
 #include "subsystem/subsystem.hpp"
+#include "support/text_column.hpp"
 
 namespace concord {
 
@@ -41,7 +42,7 @@ class RepeatedTexts {
 struct RecordedColumns {
   bool recorded = true;             ///< false leaves the group out of the file
   std::size_t total = 0;            ///< columns of the dataset, over all ranks
-  std::vector<std::string> names;   ///< all `total` of them, in model-file order
+  TextColumn names;                 ///< all `total` of them, in model-file order
   RepeatedTexts units;              ///< all `total` of them
   RepeatedTexts display;            ///< the units to show them in, all of them
   std::vector<std::size_t> column;  ///< global column of each of this rank's columns, ascending
@@ -114,7 +115,7 @@ struct ResultsLayout {
   ResultsParts parts;            ///< that there are; none: the file holds its rows itself
   bool is_part = false;          ///< of another file's rows
   std::size_t coefficients = 0;  ///< of /inputs/polynomials, for the columns of `inputs`; 0: none
-  std::vector<std::string> subsystem_names;  ///< all, in model-file order
+  TextColumn subsystem_names;    ///< all, in model-file order
   RepeatedTexts subsystem_kinds;
   std::vector<int> subsystem_ranks;
   std::vector<int> subsystem_groups;                   ///< from 1; 0: of none

@@ -19,7 +19,7 @@ bool recorded(const ResultsLayout& layout) {
 }
 
 std::vector<std::string> all_of(const std::vector<std::string>& texts) { return texts; }
-std::vector<std::string> all_of(const RepeatedTexts& texts) { return texts.all(); }
+std::vector<std::string> all_of(const auto& texts) { return texts.all(); }
 
 template <auto member>
 std::vector<std::string> list_of(const ResultsLayout& layout) {
@@ -370,12 +370,17 @@ const ResultsAttribute attributes[] = {
     {"/", "diverged", no_text, [](const ResultsEnd& end) { return value(end.quality.diverged); }},
     {"/", "undecided", no_text, [](const ResultsEnd& end) { return value(end.quality.undecided); }},
     {"/", "accuracy", no_text, [](const ResultsEnd& end) { return value(end.quality.accuracy); }},
+    {"/", "driven", no_text, [](const ResultsEnd& end) { return value(end.quality.driven); }},
+    {"/", "idle_at_start", no_text,
+     [](const ResultsEnd& end) { return value(end.quality.idle_at_start); }},
     {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.at_noise); }},
     {"/", "events", [](const ResultsLayout&, int) { return value(std::int32_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.events); }},
     {"/", "black_box_jumps", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
      [](const ResultsEnd& end) { return value(end.quality.black_box_jumps); }},
+    {"/", "late_events", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },
+     [](const ResultsEnd& end) { return value(end.quality.late_events); }},
     {"/time", "unit", [](const ResultsLayout&, int) { return value(std::string("s")); }, nullptr},
     // Last: it says that all the others are final.
     {"/", "status", [](const ResultsLayout& layout, int) { return value(first_status(layout)); },

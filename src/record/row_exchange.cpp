@@ -46,6 +46,7 @@ RowExchange::RowExchange(MPI_Comm comm, const RecordedColumns& columns)
   columns_of_rank_ = gather_columns(comm, ranks_, columns.column);
   if (!one_owner_each(columns_of_rank_, total_))
     throw std::logic_error("every recorded column needs exactly one rank, in ascending order");
+  if (ranks_ == 1) columns_of_rank_ = {};
 }
 
 std::span<const double> RowExchange::whole_rows(std::span<const double> own, RowBlock rows,

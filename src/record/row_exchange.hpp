@@ -38,7 +38,7 @@ class RowExchange {
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   std::size_t total_ = 0;
-  std::vector<std::vector<std::size_t>> columns_of_rank_;
+  std::vector<std::vector<std::size_t>> columns_of_rank_;  ///< none where there is one rank
   std::vector<double> received_, whole_;
 };
 

@@ -181,7 +181,7 @@ RowStream::RowStream(SimulationCore& simulation, StreamSets& sets)
              {"model", plan.model.name},
              {"start", plan.settings.start},
              {"stop", plan.settings.stop},
-             {"names", columns_.names},
+             {"names", columns_.names.all()},
              {"units", columns_.units.all()},
              {"display_units", columns_.display.all()},
              {"set", Json::array()}},

@@ -145,7 +145,7 @@ constexpr std::size_t most_at_nodes = 40;
 std::string loss_at_nodes(const SubsystemEntry& entry) {
   const SubsystemDescription& description = entry.description;
   const std::string who = "subsystem '" + description.name + "' ";
-  if (entry.fmu != nullptr) return who + "is an FMU, which may want an event after each step";
+  if (entry.type->fmu != nullptr) return who + "is an FMU, which may want an event after each step";
   if (is_group(description)) return who + "is integrated at a pace of its own";
   if (!description.capabilities.linearization && !description.states.empty())
     return who + "offers no linearization";
@@ -228,7 +228,7 @@ void choose_among(std::span<const char* const> types, Settings& settings, const 
 bool has_lone_fmus(const Model& model) {
   return !is_coupled(model) &&
          std::any_of(model.subsystems.begin(), model.subsystems.end(),
-                     [](const SubsystemEntry& entry) { return entry.fmu != nullptr; });
+                     [](const SubsystemEntry& entry) { return entry.type->fmu != nullptr; });
 }
 
 constexpr std::array for_lone_fmus = {"jacobi"};

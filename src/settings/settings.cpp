@@ -163,7 +163,7 @@ std::vector<SubsystemSettings> settings_of_each(const Model& model, const Settin
   const bool individual = !options::given(subsystem_prefix).empty();
   for (std::size_t k = 0; k < result.size(); ++k) {
     result[k].open_end = settings.checkpoint.writes();
-    result[k].rollback = result[k].rollback && model.subsystems[k].false_states.empty();
+    result[k].rollback = result[k].rollback && model.subsystems[k].type->false_states.empty();
     if (individual) {
       read_all(subsystem_options(), prefix_of(model.subsystems[k].description.name), result[k]);
     }

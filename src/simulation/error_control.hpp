@@ -29,6 +29,7 @@ class ErrorControl {
   }
 
   void meet_jump() { account_.meet_jump(); }
+  void meet_late_event() { account_.meet_late_event(); }
   void see_rows(std::span<const double> missed) { account_.see_rows(missed); }
 
   /// err of an attempt, whose tolerance is what is left of the run's.

@@ -325,6 +325,7 @@ void MacroStepper::begin_anew(bool breaks) {
     events_.begin_instant(point_, coupling_->states(), recorded_slopes());
   }
   point_.last_step = 0.0;
+  const std::int64_t late = events_.late();
   const double next = proposed().size();
   changes_.apply(point_, trial_);
   touch_listed();
@@ -333,6 +334,7 @@ void MacroStepper::begin_anew(bool breaks) {
     restart_coupling();
   } while (events_.happens(point_.inputs));
   events_.end_instant();
+  if (events_.late() > late) errors_.meet_late_event();
   const double size = breaks ? beginning_behind_break(next) : next;
   subsystems_.touched().close();
   if (!jumps_.take_any()) {

@@ -37,6 +37,7 @@ class MacroStepper {
   /// SimulationError where they are as large as signals. Collective.
   void learn(std::span<const double> errors) { errors_.learn(point_, errors); }
   const EventSteps& events() const { return events_; }
+  const OutsideChanges& changes() const { return changes_; }
   /// Of outputs whose subsystems don't tell, so far.
   std::int64_t black_box_jumps() const { return jumps_.total(); }
 

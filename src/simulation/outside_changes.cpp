@@ -4,6 +4,7 @@ namespace concord {
 
 void OutsideChanges::add(std::span<const InputChange> inputs) {
   any_ = true;
+  any_input_ = any_input_ || !inputs.empty();
   inputs_.insert(inputs_.end(), inputs.begin(), inputs.end());
 }
 
@@ -18,7 +19,7 @@ void OutsideChanges::apply(CommunicationPoint& point, Trial& trial) {
 
 /// Of each subsystem with the inputs' positions among its own.
 void OutsideChanges::io(Archive& archive) {
-  CONCORD_MEMBERS(archive, any_);
+  CONCORD_MEMBERS(archive, any_, any_input_);
   std::vector<InputChange> all;
   for (const std::size_t k : subsystems_.all()) {
     const IndexRange own = subsystems_.inputs_of(k);

@@ -26,14 +26,18 @@ class OutsideChanges {
   /// Whether anything has, told once.
   bool take_any() { return std::exchange(any_, false); }
 
+  /// Whether any input of this rank was, since the start.
+  bool any_input() const { return any_input_; }
+
   /// Inputs that nothing feeds stay as they are in both, whatever a coupling writes.
   void apply(CommunicationPoint& point, Trial& trial);
 
   void io(Archive& archive);
+  int memory_version() const { return 2; }
 
  private:
   RankNetwork& subsystems_;
-  bool any_ = false;
+  bool any_ = false, any_input_ = false;
   std::vector<InputChange> inputs_;
 };
 

@@ -15,7 +15,9 @@ double loosest_rtol(const Settings& settings) {
 
 std::string remedy_of_divergence(const Settings& settings, double last_step) {
   std::ostringstream remedy;
-  remedy << "use a smaller -cosim_step (this macro-step: " << last_step << " s), or ";
+  remedy << "use a smaller -cosim_step";
+  if (last_step > 0.0) remedy << " (this macro-step: " << last_step << " s)";
+  remedy << ", or ";
   if (settings.method.solve.from_past) {
     remedy << "a method that solves for the inputs (-cosim_type jfm, missiles)";
   } else {

@@ -57,7 +57,7 @@ std::vector<Counters> as_written(const SimulationPlan& plan, std::vector<Counter
   for (const WrittenPart& part : written_parts(plan.model, plan.network)) {
     result.push_back(all[part.subsystem]);
     if (part.group == 0) continue;
-    const Model& inside = *plan.model.subsystems[part.subsystem].inside;
+    const Model& inside = *plan.model.subsystems[part.subsystem].type->inside;
     for (double Counters::*time :
          {&Counters::wall_time, &Counters::linearize_time, &Counters::output_time,
           &Counters::rollback_time, &Counters::event_time})

@@ -20,20 +20,21 @@ std::optional<NamedError> worst_of(const SimulationCore& simulation,
   const RankNetwork& subsystems = simulation.subsystems();
   const Network& network = simulation.plan().network;
   double largest = -1.0;
-  std::optional<std::string> name;
+  std::optional<std::size_t> which;
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
     const IndexRange local = subsystems.outputs_of(k);
     const IndexRange global = network.outputs_of(subsystems.global(k));
     for (std::size_t o = 0; o < local.size(); ++o) {
       if (errors[local.first + o] > largest) {
         largest = errors[local.first + o];
-        name = network.output_names()[global.first + o];
+        which = global.first + o;
       }
     }
   }
   const MPI_Comm comm = simulation.plan().comm;
   const double of_all = agree_on_largest(comm, largest);
-  const auto worst = agree_on_text(comm, largest == of_all ? name : std::nullopt);
+  const auto worst = agree_on_text(
+      comm, which && largest == of_all ? std::optional(network.output_name(*which)) : std::nullopt);
   return worst ? std::optional(NamedError{*worst, of_all}) : std::nullopt;
 }
 
@@ -45,7 +46,7 @@ void forget(const SimulationCore& simulation, const std::string& output,
     const IndexRange local = subsystems.outputs_of(k);
     const std::size_t global = network.outputs_of(subsystems.global(k)).first;
     for (std::size_t o = 0; o < local.size(); ++o) {
-      if (network.output_names()[global + o] == output) {
+      if (network.output_name(global + o) == output) {
         errors[local.first + o] = std::numeric_limits<double>::quiet_NaN();
       }
     }
@@ -59,6 +60,15 @@ std::int32_t times_passed(const SimulationCore& simulation) {
   return static_cast<std::int32_t>(std::count_if(events.begin(), events.end(), [&](double event) {
     return event > settings.start && event <= simulation.time();
   }));
+}
+
+/// Collective.
+std::string driven_in(const SimulationCore& simulation) {
+  const bool own = simulation.stepper().changes().any_input();
+  return agree_on_largest(simulation.plan().comm, own ? 1 : 0) == 0
+             ? ""
+             : "inputs were set from outside between macro-steps: feedback through what sets them, "
+               "which cannot be seen, is not in the estimated error";
 }
 
 /// Collective.
@@ -86,6 +96,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.late_events = simulation.stepper().events().late();
   known.black_box_jumps = simulation.stepper().black_box_jumps();
   known.idle_at_start = simulation.stepper().events().idle_at_start();
+  known.driven = driven_in(simulation);
   known.revived = revived_in(simulation);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;

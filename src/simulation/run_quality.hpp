@@ -34,7 +34,8 @@ struct RunQuality {
   std::int64_t late_events = 0;  ///< found where somebody cannot roll back
   std::int64_t black_box_jumps = 0;
   std::string idle_at_start;  ///< conditions that were true there and did not act; empty: none
-  std::int64_t revived = 0;   ///< isolated subsystems that had died, each time
+  std::string driven;  ///< what no estimate has, as inputs were set from outside; empty: were not
+  std::int64_t revived = 0;  ///< isolated subsystems that had died, each time
 };
 
 /// Up to now. Collective.

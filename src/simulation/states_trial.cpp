@@ -22,19 +22,19 @@ bool relies_on_states(const Settings& settings, const Model& model) {
 /// A trial that cannot be made says nothing.
 std::string refutation(const SubsystemEntry& entry, const Settings& settings) {
   try {
-    return entry.try_states(settings.start, settings.stop, settings.step);
+    return entry.type->try_states(settings.start, settings.stop, settings.step);
   } catch (const SimulationError&) {
     return "";
   }
 }
 
 void note(SubsystemEntry& entry, const std::string& reason, bool speaks) {
-  entry.false_states = reason;
+  entry.type.own().false_states = reason;
   if (speaks) {
     std::fprintf(stderr,
                  "concord: note: subsystem '%s' (%s): %s; it is used without rollback "
                  "(-subsystem_rollback true believes it)\n",
-                 entry.description.name.c_str(), entry.file.path.c_str(), reason.c_str());
+                 entry.description.name.c_str(), entry.type->file.path.c_str(), reason.c_str());
   }
 }
 
@@ -45,7 +45,8 @@ std::vector<Kind> kinds_to_try(const Model& model, const Settings& settings) {
   std::map<std::string, Kind> kinds;
   for (std::size_t k = 0; k < model.subsystems.size(); ++k) {
     const SubsystemEntry& entry = model.subsystems[k];
-    if (entry.try_states && settings.subsystems[k].rollback) kinds[entry.file.path].push_back(k);
+    if (entry.type->try_states && settings.subsystems[k].rollback)
+      kinds[entry.type->file.path].push_back(k);
   }
   std::vector<Kind> result;
   for (auto& [path, kind] : kinds) result.push_back(std::move(kind));
@@ -74,13 +75,14 @@ void try_kinds(const std::vector<Kind>& kinds, const Settings& settings, Model& 
 }  // namespace
 
 void find_false_states(Model& model, MPI_Comm comm) {
-  const auto can_be_tried = [](const auto& entry) { return entry.try_states != nullptr; };
+  const auto can_be_tried = [](const auto& entry) { return entry.type->try_states != nullptr; };
   if (std::none_of(model.subsystems.begin(), model.subsystems.end(), can_be_tried)) return;
   const Settings settings = read_settings_for_check(model);
   if (relies_on_states(settings, model)) {
     try_kinds(kinds_to_try(model, settings), settings, model, comm);
   }
-  for (SubsystemEntry& entry : model.subsystems) entry.try_states = nullptr;
+  for (SubsystemEntry& entry : model.subsystems)
+    if (can_be_tried(entry)) entry.type.own().try_states = nullptr;
 }
 
 }  // namespace concord

@@ -46,7 +46,7 @@ class Integrator {
   }
 
   void put_into(Model& model) && {
-    for (auto& connection : connections_) model.connections.push_back(std::move(connection));
+    for (const auto& connection : connections_) model.connections.push_back(connection);
     SubsystemEntry entry =
         equations_entry(std::make_shared<const EquationsDescription>(std::move(description_)));
     entry.written = false;

@@ -19,10 +19,10 @@ std::map<std::string, ModelNumber> numbers_of(const Model& model) {
       result[d.name + "." + state.name] = {state.start, state.nominal};
     for (const auto& input : d.inputs)
       if (input.start) result[d.name + "." + input.name] = {*input.start, input.nominal};
-    if (entry.fmu)
-      for (const FmuNumber& number : numbers_to_give(*entry.fmu))
+    if (entry.type->fmu)
+      for (const FmuNumber& number : numbers_to_give(*entry.type->fmu))
         result[d.name + "." + number.name] = {number.value, number.nominal, number.parameter};
-    if (entry.inside) result.merge(numbers_of(*entry.inside));
+    if (entry.type->inside) result.merge(numbers_of(*entry.type->inside));
     if (!entry.equations) continue;
     for (const auto& number : entry.equations->parameters)
       result[d.name + "." + number.name] = {*number.value, 0.0, true};

@@ -209,6 +209,19 @@ class Happening(Models):
         self.assertEqual(run.outputs["a.n"][-1], 1)
         self.assertIn("too late", run.stdout)
 
+    def test_what_is_late_is_in_the_estimate(self):
+        """Of a run, and of one that has missed its accuracy in vain: the best of what was tried is told."""
+        path = self.model("{states: {x: 0}, derivatives: {x: 1}, outputs: {x: x}}",
+                          '{inputs: {x: 0}, states: {z: 0}, discrete: {q: 0}, derivatives: {z: q}, '
+                          'when: [{condition: "x > 0.512", set: {q: 1}}], outputs: {z: z}}', "a.x -> b.x")
+        for options in (("-cosim_type", "jfm", "-cosim_step", 0.1), ("-cosim_type", "radau", "-cosim_accuracy", 1e-12)):
+            with self.subTest(options=options):
+                run = simulate(path, *options, "-subsystem_rollback", "false")
+                error = abs(run.outputs["b.z"][-1] - 1.488)
+                self.assertGreater(error, 1e-6)
+                self.assertGreater(run.error_estimate, 0.5 * error / 1.488)
+                self.assertIn("by a second run", run.stdout)
+
     def test_accumulation_is_told(self):
         ball = ('{states: {h: 1, v: 0}, derivatives: {h: v, v: -9.81}, '
                 'when: [{condition: "h < 0", set: {v: %s*v}}], outputs: {h: h}}')

@@ -196,7 +196,7 @@ subsystems:
         "T[i in 2:19]": 9*(T[i-1] - 2*T[i] + T[i+1])
         "T[20]": 9*(T[19] - T[20])
       outputs: {mean: sum(T)/20}
-connections: [road.height -> mass.z, mass.x -> rod.left]
+connections: [road.height -> mass.z, {connect: mass.x -> rod.left, delay: 0.3}]
 """
 RAMP = """
 name: ramp

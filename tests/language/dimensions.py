@@ -5,22 +5,22 @@ from concord_runs import EXAMPLES, ModelTest, execute
 
 MODEL = """
 experiment: {{stop: 1}}
-functions: {{"kinetic(v, m)": m*v^2, "sum(a, b)": a + b}}
+functions: {{"kinetic(v, m)": m*v^2, "added(a, b)": a + b}}
 maps: {{torque: {{points: {{speed: [0, 9], torque: [5, 3]}}, units: {{speed: rpm, torque: N.m}}}}}}
 subsystems:
   a:
     equations:
       parameters: {{m: 2, c: 3, k: 4, angle: 0.1, h: 1, free: 1}}
       inputs: {{F: 0, u: 0}}
-      states: {{x: 1, v: 0, T: 300}}
+      states: {{x: 1, v: 0, T: 300, "r[2]": 1}}
       variables: {{p: {variable}}}
-      derivatives: {{x: {x}, v: "{v}", T: free}}
-      when: [{{condition: "{condition}", set: {{x: {d}}}}}]
+      derivatives: {{x: {x}, v: "{v}", T: free, r: "{r}"}}
+      when: {{"{condition}": {{x: {d}}}, "{among}": {{r: "{put}"}}}}
       outputs: {{y: "{y}"}}
-      units: {{m: kg, c: N/m, k: N.s/m, F: N, x: m, v: m/s, angle: deg, h: m, T: degC, y: {unit}, u: rad/s}}
+      units: {{m: kg, c: N/m, k: N.s/m, F: N, x: m, v: m/s, r: m, angle: deg, h: m, T: degC, y: {unit}, u: rad/s}}
 """
 RIGHT = {"variable": "m*v", "x": "v", "v": "(F - c*x - k*v)/m + 9.81*sin(angle)", "condition": "x > h", "d": "x + h",
-         "y": "kinetic(v, m) + c*x^2", "unit": "J"}
+         "y": "kinetic(v, m) + c*x^2", "unit": "J", "r": "v*r/sum(r)", "among": "r > x", "put": "r + h"}
 
 
 class Planted(ModelTest):
@@ -45,11 +45,15 @@ class Planted(ModelTest):
                 ("y", "F*v", ("output 'y'", "kg.m2.s-2", "kg.m2.s-3")), ("y", "min(x, v)", ("'min(x, v)'",)),
                 ("y", "x > v ? F*x : F*x", ("'x > v'",)), ("y", "x > 0 ? F : m", ("'F' in kg.m.s-2", "'m' in kg")),
                 ("y", "hypot(x, v)", ("hypot",)), ("y", "atan2(x, v)", ("atan2",)), ("y", "sqrt(x)", ("output 'y'", "m0.5")),
-                ("y", "kinetic(v, v)", ("output 'y'",)), ("y", "sum(x, v)", ("a + b",)), ("y", "torque(m)", ("'speed'", "'m'")),
+                ("y", "kinetic(v, v)", ("output 'y'",)), ("y", "added(x, v)", ("a + b",)), ("y", "torque(m)", ("'speed'", "'m'")),
                 ("y", "torque(u)*m", ("output 'y'",)), ("y", "p + x", ("'p + x'", "kg.m.s-1")), ("y", "mod(x, v)", ("mod",)),
                 ("y", "tanh(x/v)", ("tanh",)), ("y", "x^2", ("output 'y'", "m2")), ("y", "T - x", ("'T - x'", "K")),
                 ("condition", "x > v", ("'x > v'",)), ("condition", "F > x && v > 0", ("'F > x'",)), ("d", "v", ("set of 'x'",)),
-                ("variable", "m + v", ("'m + v'",)), ("variable", "cos(x)", ("cos of 'x'",))):
+                ("variable", "m + v", ("'m + v'",)), ("variable", "cos(x)", ("cos of 'x'",)),
+                ("r", "r", ("derivative of 'r[1]'", "m.s-1")), ("r", "v + sum(r)", ("'v",)), ("r", "dot(r, r)", ("derivative of 'r[1]'", "m2")),
+                ("r", "max(r)*r/h", ("derivative of 'r[1]'",)), ("among", "r > v", ("'r[1] > v'",)), ("among", "r*c > m", ("'r[1]*c > m'",)),
+                ("among", "sum(r) > F && r > x", ("F",)), ("put", "r*r", ("set of 'r[1]'", "m2")), ("put", "r + v", ("'r[1] + v'",)),
+                ("y", "r[1] - m*r[2]", ("'r[1] - m*r[2]'",))):
             run = self.check(**{place: text})
             noted = any(word.startswith(("derivative", "output", "set")) for word in words)
             self.assertEqual(run.returncode, 0 if noted else 2, f"{place}: {text}: {run.stdout}")

@@ -149,7 +149,8 @@ class Schema(unittest.TestCase):
                             (("subsystems", "cell", "repeat"), {"i": [1]}),
                             (("subsystems", "cell", "repeat"), {"i": [1, 2], "j": [1, 2]}),
                             (("parameters", "T"), [1]), (("constraints", 0), {"unknown": "x"}),
-                            (("initial", 1), {"free": "a.x"}),
+                            (("initial", 1), {"free": "a.x"}), (("subsystems", "a", "equations", "inputs"), ["f", 1]),
+                            (("subsystems", "a", "equations", "when"), {"x > 1": 0}), (("subsystems", "a", "equations", "states"), ["x"]),
                             (("templates", "cell", "template"), "cell")):
             other = copy.deepcopy(model)
             at(other, path[:-1])[path[-1]] = value

@@ -26,7 +26,7 @@ subsystems:
       outputs: {{T: T}}
       units: {{{boiler}}}
 {adder}connections:
-  - {{connect: "boiler.T -> room[i].T", repeat: {{i: [1, n]}}}}
+  - boiler.* -> room[*].*
   - {sum}
 """
 ADDER = """  adder:

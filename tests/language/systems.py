@@ -102,14 +102,14 @@ class Systems(ModelTest):
         """Three, whose forces are summed; each is what one is alone at a third of the mass."""
         text = (NESTED.replace("  wheel:\n", "    repeat: {i: [1, 3]}\n    parameters: {ratio: 1 + i/i}\n  wheel:\n")
                 .replace("driver.pedal -> drive.pedal, drive.force -> wheel.force, wheel.v -> drive.wheel",
-                         '{connect: "driver.pedal -> drive[i].pedal", repeat: {i: [1, 3]}}, '
+                         '"driver.pedal -> drive[*].pedal", '
                          '"sum(drive[*].force) -> wheel.force", '
                          '{connect: "wheel.v -> drive[i].wheel", repeat: {i: [1, 3]}}'))
         run = simulate(self.model(text), "--set", "wheel.m=12", *TIGHT)
         alone = simulate(self.model(NESTED.replace("- 0.1*v", "- 0.1*v")), *TIGHT)
         for i in (1, 2, 3):
             self.assertAlmostEqual(run.outputs[f"drive[{i}].motor.w"][-1], alone.outputs["drive.motor.w"][-1], delta=1e-5)
-        text = text.replace('{connect: "driver.pedal -> drive[i].pedal", repeat: {i: [1, 3]}}',
+        text = text.replace('"driver.pedal -> drive[*].pedal"',
                             ", ".join(f'"driver.pedal -> drive[{i}].motor.pedal"' for i in (1, 2, 3)))
         again = simulate(self.model(text), "--set", "wheel.m=12", *TIGHT)
         np.testing.assert_array_equal(run.outputs["wheel.v"], again.outputs["wheel.v"])

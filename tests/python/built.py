@@ -12,7 +12,7 @@ TIGHTLY = {TIGHT[i][1:]: TIGHT[i + 1] for i in range(0, len(TIGHT), 2)}
 MATRIX = np.array([[0, 1, 0], [-4, 0, 1], [-1, 0, -1]])
 
 
-def driven_pendulum(stiffness=9.81):
+def driven_pendulum(stiffness=9.81, angle="angle", torque="torque"):
     def swing(t, x, u, p):
         return [x[1], -p["k"] * x[0] + u[0]]
 
@@ -22,8 +22,8 @@ def driven_pendulum(stiffness=9.81):
                  time_dependent=False)
             .add("drive", lambda t, x, u: -x - u, states={"torque": 0}, inputs={"angle": 0},
                  outputs=["torque"], time_dependent=False)
-            .connect("pendulum.angle", "drive.angle")
-            .connect("drive.torque", "pendulum.torque"))
+            .connect(f"pendulum.{angle}", f"drive.{angle}")
+            .connect(f"drive.{torque}", f"pendulum.{torque}"))
 
 
 def exact(t):
@@ -41,6 +41,8 @@ class Built(unittest.TestCase):
         self.assertGreater(np.log2(errors[0] / errors[1]), 3.5)
         self.assertLess(np.log2(errors[0] / errors[1]), 5.0)
         self.assertEqual(r.units["pendulum.angle"], "rad")
+        named = concord.run(driven_pendulum(4.0, "*", "*"), cosim_type="jfm", cosim_step=step, **TIGHTLY)
+        np.testing.assert_array_equal(named["pendulum.angle"], r["pendulum.angle"])
 
     def test_initial_equations(self):
         """torque = -angle where the drive rests, and (k + 1)*angle = 1 where the speed falls by 1."""

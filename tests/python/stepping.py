@@ -107,6 +107,19 @@ class Steps(unittest.TestCase):
         self.assertAlmostEqual(s["tank.level"], level, 7)
         self.assertEqual((s.time, s.finished), (2.0, True))
 
+    def test_that_inputs_were_set_from_outside_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "steps.h5")
+            s = concord.Simulation(self.tank, cosim_step=1e-1, cosim_output=path, start_values={"tank.inflow": 1})
+            s.start()
+            s["tank.inflow"] = 3
+            s.advance(until=2.0)
+            self.assertIn("feedback", concord.read(path).attribute("driven"))
+            s.reset()
+            s["tank.k"] = 2.0
+            s.advance(until=2.0)
+            self.assertEqual(concord.read(path).attribute("driven"), "")
+
     def test_parameters_are_read(self):
         """As they are: given, set, of a snapshot, after a reset; of all kinds of subsystems."""
         folder = os.path.dirname(self.tank)

@@ -58,6 +58,14 @@ class Sweeps(unittest.TestCase):
             with self.assertRaisesRegex(concord.InputError, "without mpirun"):
                 concord.sweep(BALL, {"ball.e": [1]})
 
+    def test_one_rank_of_mpirun_starts_programs(self):
+        """The simulation comes first, so that MPI has been started in this process."""
+        script = (f"import concord; s = concord.Simulation({str(BALL)!r}, cosim_step=0.1); s.start(); "
+                  f"print(concord.linearize({str(BALL)!r}).states)")
+        done = subprocess.run(["mpirun", "-n", "1", sys.executable, "-c", script], capture_output=True, text=True,
+                              check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ball.h", done.stdout)
 
     def test_a_launcher_that_fails_is_heard(self):
         """As mpirun as root, or with too few slots."""

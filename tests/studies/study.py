@@ -83,6 +83,15 @@ class Study(ModelTest):
                 self.assertIn("concord: error: ", run.stderr)
                 self.assertIn(named, run.stderr)
 
+    def test_where_results_cannot_be_is_wrong_input(self):
+        (self.folder / "taken").write_text("")
+        (self.folder / "other").mkdir()
+        (self.folder / "other/reference.h5").write_text("of somebody else")
+        for table, told in (("taken/a.csv", "choose another place with -o"), ("other.csv", "the reference, monolithic")):
+            run = execute("study", TWO_MASS, "--types", "jfm", "--steps", "2e-2", "-o", self.folder / table)
+            self.assertEqual((run.returncode, run.stderr.count("concord: error: ")), (2, 1), run.stderr)
+            self.assertIn(told, run.stderr)
+
 
 class Recommended(unittest.TestCase):
     def test_check_says_which_and_why(self):

@@ -232,7 +232,7 @@ LocalErrors local_errors(const Model& model, const ExactSolution& solution, Erro
   Model known = model;
   for (std::size_t k = 0; k < known.subsystems.size(); ++k) {
     auto& entry = known.subsystems[k];
-    entry.create = [&, k](const SubsystemSettings&) {
+    entry.type.own().create = [&, k](const SubsystemEntry&, const SubsystemSettings&) {
       return std::make_unique<ExactSubsystem>(known.subsystems[k].description, exact, k, knows);
     };
   }

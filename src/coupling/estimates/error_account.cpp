@@ -113,6 +113,7 @@ ErrorAccount::ErrorAccount(const Method& method, RankNetwork& subsystems, Sight 
   disturbance_.end = holds_.at_end();
   disturbance_.largest_seen = holds_.largest_seen();
   disturbance_.held.resize(subsystems.held_inputs().size());
+  disturbance_.moment.resize(disturbance_.mean.size());
   if (count(subsystems.network().links()) == 0 && !at_nodes_) {
     uncoupled_ =
         "nothing is connected, so that no coupling errs; what integrators leave in each micro-step "
@@ -187,11 +188,23 @@ double ErrorAccount::observe(const CommunicationPoint& point, Coupling& coupling
     using Left = ErrorPropagation::Left;
     propagation_->add_integration_errors(at_nodes_ ? Left::at_end : Left::on_the_way);
   }
+  if (!at_nodes_ && !coupling.passed_layer() && coupling.balance() == nullptr) {
+    add_moments(point.last_step);
+  }
   inside_.commit(point);
   inside_.forget();
   const bool over =
       interval_.add(point.last_step) || last || (interval_.ends_at_change() && has_changed_much());
   return over ? propagate(point, coupling.carries_errors(), last) : no_number;
+}
+
+/// As far as a mean is known, so is the moment.
+void ErrorAccount::add_moments(double h) {
+  const auto& connected = subsystems_.connected_inputs();
+  for (std::size_t j = 0; j < connected.size(); ++j) {
+    const bool seen = !constraints_.is_equation(j) && !std::isnan(inside_.means()[connected[j]]);
+    if (seen) disturbance_.moment[j] += h * h * inside_.moments()[connected[j]];
+  }
 }
 
 /// In the interval, whose mean would hide what the error was like.
@@ -266,6 +279,7 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
   undecided_.judge(holds_, propagation_.get());
   holds_.clear();
   std::ranges::fill(disturbance_.held, 0.0);
+  std::ranges::fill(disturbance_.moment, 0.0);
   interval_.next(largest[1]);
   estimated_ = true;
   const auto errors = propagation_->outputs();
@@ -282,8 +296,14 @@ double ErrorAccount::propagate(const CommunicationPoint& point, CarriesErrors* c
 
 void ErrorAccount::meet_jump() {
   if (missing_) return;
-  missing_ = std::string("an output of a black box has jumped, which does not tell when") + compare;
-  make_propagation();
+  lose(std::string("an output of a black box has jumped, which does not tell when") + compare);
+}
+
+void ErrorAccount::meet_late_event() {
+  if (missing_) return;
+  lose(std::string("something has happened later than at its instant, as some subsystem cannot "
+                   "roll back or the instant moved with the macro-step") +
+       compare);
 }
 
 void ErrorAccount::learn(const CommunicationPoint& point, std::span<const double> errors) {
@@ -304,6 +324,7 @@ void ErrorAccount::io(Archive& archive) {
                   divergence_, undecided_);
   CONCORD_MEMBERS_PER(archive, Per::output, largest_, rows_);
   CONCORD_MEMBERS_PER(archive, Per::held, disturbance_.held);
+  CONCORD_MEMBERS_PER(archive, Per::connected, disturbance_.moment);
   ranges_.io(archive, Per::output);
   if (archive.reading()) {
     make_propagation();

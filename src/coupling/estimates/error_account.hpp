@@ -64,6 +64,9 @@ class ErrorAccount {
   /// A black box has jumped somewhere in the last macro-step: nothing is known any more.
   void meet_jump();
 
+  /// Something has happened at the end of the last macro-step that should have within.
+  void meet_late_event();
+
   /// Where nothing was estimated, after the last macro-step: the largest errors of all outputs of
   /// this rank, in their units, are known from elsewhere. Collective.
   void learn(const CommunicationPoint& point, std::span<const double> errors);
@@ -101,7 +104,7 @@ class ErrorAccount {
   const UndecidedEvents& undecided() const { return undecided_; }
 
   void io(Archive& archive);
-  int memory_version() const { return 4; }
+  int memory_version() const { return 5; }
 
  private:
   void make_propagation();
@@ -109,6 +112,7 @@ class ErrorAccount {
   double size_of(std::size_t output) const;
   template <class SizeOf>
   double largest_in(const Tolerance& tolerance, const SizeOf& size_of) const;
+  void add_moments(double h);
   bool has_changed_much() const;
   double largest_share(std::span<const double> of_inputs) const;
   double propagate(const CommunicationPoint& point, CarriesErrors* coupling, bool last);

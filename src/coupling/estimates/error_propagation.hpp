@@ -238,6 +238,7 @@ class ErrorPropagation {
   bool end(const CommunicationPoint& point, const Disturbance& disturbance);
   void set_stages(const Disturbance& disturbance);
   bool stage(std::span<const double> disturbance);
+  void add_moments(Part& part, double h, const Disturbance& disturbance) const;
   bool go_by_stages(double h, const Disturbance& disturbance);
   bool carry(const Disturbance& disturbance, CarriesErrors& coupling);
   std::vector<double> input_errors(std::size_t k) const;
@@ -269,6 +270,7 @@ class ErrorPropagation {
   std::vector<double> per_output_;            ///< what an output of one more is to inputs
   std::vector<double> nothing_;               ///< zeros, per connected input
   std::vector<CarriedError> carried_errors_;  ///< scratch
+  double step_ = 0.0;                         ///< the last macro-step of the interval, s
   double h_ = 0.0;                            ///< for which factors are
   CarriedErrors::How how_ = CarriedErrors::How::by_stages;  ///< over that, at best
   bool single_step_ = false;                                ///< that is one macro-step

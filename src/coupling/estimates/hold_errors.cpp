@@ -7,9 +7,12 @@
 namespace concord {
 namespace {
 
-/// Points through which P y is one degree better than the hold.
+/// Points through which P y is one degree better than the hold; what interpolates goes through the
+/// new value, too.
 std::size_t points_for(const Method& method) {
-  const int degree = method.solve.from_past ? method.hold_order : method.hold.degree;
+  const int degree = method.solve.from_past
+                         ? method.hold_order + (method.schedule.in_sequence ? 1 : 0)
+                         : method.hold.degree;
   return static_cast<std::size_t>(degree) + 2;
 }
 

@@ -13,9 +13,9 @@ namespace concord {
 /// coupled system that was really integrated is the true one with e added to its inputs.
 ///
 /// Between communication points P y is a polynomial one degree above what the hold gets right:
-/// through the last k + 2 values for holds of order k, and for cubics and quintics through value,
-/// slope and curvature at both ends (HermiteErrors, PastMeans). Needs no evaluation, no capability,
-/// and holds for nonlinear subsystems.
+/// through the last k + 2 values for holds of order k (k + 3 in sequence), and for cubics and
+/// quintics through value, slope and curvature at both ends (HermiteErrors, PastMeans). Needs no
+/// evaluation, no capability, and holds for nonlinear subsystems.
 ///
 /// Direct feedthrough D passes on inside the macro-step what was given there, while P y above goes
 /// through what was given at its ends. With the deviation d, the mean of what was given less what
@@ -62,7 +62,7 @@ class HoldErrors {
                         variation_, at_end_, largest_seen_, missed_, last_);
     CONCORD_MEMBERS_PER(archive, Per::input, accumulated_);
   }
-  int memory_version() const { return 6; }
+  int memory_version() const { return 7; }
 
  private:
   /// What the ends of a macro-step tell of it.

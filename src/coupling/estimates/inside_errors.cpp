@@ -153,6 +153,7 @@ InsideErrors::InsideErrors(const Method& method, RankNetwork& subsystems)
       watched_(subsystems.connected_inputs()),
       mean_(subsystems.n_inputs()),
       size_(mean_.size()),
+      moment_(mean_.size()),
       doubt_(mean_.size()),
       fed_(subsystems.n_inputs()),
       offsets_(subsystems),
@@ -251,8 +252,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
   find_rows(step, point, trial, coupling);
   subsystems_.exchange(part_, fed_);
   for (const std::size_t i : watched_) {
-    mean_[i] = 0.0;
-    size_[i] = 0.0;
+    mean_[i] = size_[i] = moment_[i] = 0.0;
     doubt_[i] = std::abs(fed_[i].value - offsets_[i]);
   }
   for (std::size_t p = 0; p < rows_.count(); ++p) {
@@ -265,6 +265,7 @@ void InsideErrors::look(const MacroStep& step, const CommunicationPoint& point, 
               : rows_.inputs[p][i].value - fed_[i].value;
       mean_[i] += rows_.weights[p] * error;
       size_[i] += std::abs(rows_.weights[p] * error);
+      moment_[i] += (0.5 - rows_.shares[p]) * rows_.weights[p] * error;
     }
   }
   if (scanned_ > 0) {

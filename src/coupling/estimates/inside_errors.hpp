@@ -45,6 +45,9 @@ class InsideErrors {
   /// a constraint's equation; not a number where it is not known.
   std::span<const double> means() const { return mean_; }
 
+  /// Of the same: the mean of (1/2 - s) e, s the share of the macro-step that has passed.
+  std::span<const double> moments() const { return moment_; }
+
   void io(Archive& archive);
 
  private:
@@ -68,6 +71,7 @@ class InsideErrors {
   std::vector<std::size_t> unknown_;    ///< outputs that tell nothing inside
   std::vector<std::size_t> watched_;    ///< inputs that something feeds, held ones last
   std::vector<double> mean_, size_;     ///< of e and |e|
+  std::vector<double> moment_;          ///< of (1/2 - s) e
   std::vector<double> doubt_;           ///< what e may be wrong by
   std::vector<double> scanned_size_;    ///< of size_, what lies between the points; none: nothing
   std::vector<double> ahead_;           ///< ranges of inputs that depend on time alone; none: none

@@ -11,7 +11,7 @@ namespace concord {
 /// feeds inputs, and of what they were given at the same points.
 class PastMeans {
  public:
-  static constexpr std::size_t most_points = 5;
+  static constexpr std::size_t most_points = 6;
 
   /// Polynomials go through `points` values, as soon as there are so many.
   PastMeans(std::size_t signals, std::size_t points);

@@ -22,9 +22,9 @@ namespace {
 std::map<std::string, std::string> aliases_in(const Model& model) {
   std::map<std::string, std::string> result;
   for (const SubsystemEntry& entry : model.subsystems) {
-    if (!entry.fmu) continue;
+    if (!entry.type->fmu) continue;
     const std::string owner = entry.description.name + ".";
-    for (const FmiVariable& variable : entry.fmu->model->variables)
+    for (const FmiVariable& variable : entry.type->fmu->model->variables)
       for (const std::string& alias : variable.aliases)
         result.emplace(owner + alias, owner + variable.name);
   }
@@ -92,10 +92,10 @@ void resolve_aliases(Model& model) {
       name = found->second + element;
     }
   };
-  for (ConnectionEntry& connection : model.connections) {
+  model.connections.change([&](ConnectionEntry& connection) {
     resolve(connection.from);
     resolve(connection.to);
-  }
+  });
   for (ConstraintEntry& constraint : model.constraints)
     for (ConstraintFeed& feed : constraint.feeds) resolve(feed.input);
 }
@@ -104,16 +104,16 @@ namespace {
 
 void describe_anew(SubsystemEntry& entry, FmuRequest request) {
   const SubsystemEntry made = fmu_entry(std::move(request));
-  entry.fmu = made.fmu;
-  entry.identity = made.identity;
+  entry.type.own().fmu = made.type->fmu;
+  entry.type.own().identity = made.type->identity;
   entry.description = made.description;
-  entry.create = made.create;
-  entry.try_states = made.try_states;
+  entry.type.own().create = made.type->create;
+  entry.type.own().try_states = made.type->try_states;
 }
 
 /// What the FMU begins with otherwise, as its user would give it.
 void begin_fmu_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
-  FmuRequest request = entry.fmu->request;
+  FmuRequest request = entry.type->fmu->request;
   const auto take_others = [&](const auto& before, const auto& now) {
     for (std::size_t i = 0; i < now.size(); ++i)
       if (now[i].start != before[i].start)
@@ -129,7 +129,7 @@ void begin_fmu_with(SubsystemEntry& entry, const SubsystemDescription& starts) {
 }  // namespace
 
 void drive_parameter(SubsystemEntry& entry, const std::string& parameter) {
-  FmuRequest request = entry.fmu->request;
+  FmuRequest request = entry.type->fmu->request;
   request.driven.push_back(parameter);
   describe_anew(entry, std::move(request));
 }
@@ -145,18 +145,19 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;
-  entry.fmu = setup;
-  entry.file = {"FMU", setup->request.path};
-  entry.identity = identity_of(*setup);
+  entry.type.own().fmu = setup;
+  entry.type.own().file = {"FMU", setup->request.path};
+  entry.type.own().identity = identity_of(*setup);
   entry.description = description_of(*setup);
-  entry.probe = [setup] { return probe_fmu(*setup).lines; };
-  entry.create = [setup](const SubsystemSettings& settings) {
+  entry.type.own().probe = [setup] { return probe_fmu(*setup).lines; };
+  entry.type.own().create = [setup](const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_fmu_subsystem(setup, settings);
   };
   const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
-  if (is_to_be_tried(*setup)) entry.try_states = trial_of_states(setup, isolation.call_limit);
+  if (is_to_be_tried(*setup))
+    entry.type.own().try_states = trial_of_states(setup, isolation.call_limit);
   if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
-  entry.take_starts = begin_fmu_with;
+  entry.type.own().take_starts = begin_fmu_with;
   return entry;
 }
 

@@ -51,16 +51,16 @@ Drive drive_from(const fs::path& file, const SubsystemEntry& entry) {
   std::vector<SampledSignals::Signal> signals;
   for (std::size_t i = 0; i < table.names.size(); ++i) {
     const std::size_t input = input_named(entry.description, table.names[i], file.string());
-    const FmiVariable& variable = variable_of(*entry.fmu, input);
+    const FmiVariable& variable = variable_of(*entry.type->fmu, input);
     const bool real = variable.type == FmiType::float64 || variable.type == FmiType::float32;
     const bool held = !real || variable.variability != FmiVariability::continuous;
     signals.push_back({table.names[i], std::move(table.columns[i]), held});
     drive.inputs.push_back(input);
   }
   drive.signals = std::make_shared<SampledSignals>(std::move(table.time), std::move(signals));
-  const bool exchange = entry.fmu->role == FmuRole::model_exchange;
-  drive.any_step = exchange || (entry.fmu->interface().variable_steps &&
-                                entry.fmu->interface().fixed_internal_step == 0.0);
+  const bool exchange = entry.type->fmu->role == FmuRole::model_exchange;
+  drive.any_step = exchange || (entry.type->fmu->interface().variable_steps &&
+                                entry.type->fmu->interface().fixed_internal_step == 0.0);
   return drive;
 }
 
@@ -80,8 +80,9 @@ void feed_from(const fs::path& file, Model& model) {
   const Drive drive = drive_from(file, entry);
   entry.description = driven_description(entry.description, drive);
   entry.description.remarks.push_back(described(drive, file));
-  entry.create = [create = entry.create, drive](const SubsystemSettings& settings) {
-    return drive_subsystem(create(settings), drive);
+  entry.type.own().create = [create = entry.type->create, drive](
+                                const SubsystemEntry& self, const SubsystemSettings& settings) {
+    return drive_subsystem(create(self, settings), drive);
   };
   if (drive.any_step && entry.description.capabilities.point_outputs)
     model.events = drive.signals->jumps();
@@ -114,11 +115,11 @@ Model read_lone_fmu(const LoneFmu& fmu) {
   model.source = request.location;
   model.changes = in_lines(request);
   model.subsystems.push_back(fmu_entry(std::move(request)));
-  const ModelDescription& description = *model.subsystems.front().fmu->model;
+  const ModelDescription& description = *model.subsystems.front().type->fmu->model;
   model.start = description.start.value_or(0.0);
   model.stop = description.stop.value_or(model.start + 1.0);
   model.start_location = model.stop_location = model.source + ": DefaultExperiment";
-  model.files = {model.subsystems.front().file};
+  model.files = {model.subsystems.front().type->file};
   if (!fmu.input_file.empty()) {
     feed_from(fmu.input_file, model);
     model.files.push_back({"input file", fmu.input_file});
@@ -127,7 +128,7 @@ Model read_lone_fmu(const LoneFmu& fmu) {
 }
 
 double preferred_step(const Model& model) {
-  return model.subsystems.front().fmu->model->step.value_or(0.0);
+  return model.subsystems.front().type->fmu->model->step.value_or(0.0);
 }
 
 }  // namespace concord

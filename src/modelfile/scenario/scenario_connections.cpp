@@ -56,14 +56,15 @@ class Variables {
       add(Role::input, k, d.name, names_of(d.inputs));
       add(Role::state, k, d.name, names_of(d.states));
       add(Role::parameter, k, d.name,
-          entry.equations ? names_of(entry.equations->parameters) : d.parameters);
+          entry.equations ? names_of(entry.equations->parameters) : d.parameters.all());
     }
     for (const SystemEntry& system : model.systems)
       for (const auto* terminals : {&system.inputs, &system.outputs})
         for (const SystemTerminal& terminal : *terminals)
           terminals_.emplace(system.name + "." + terminal.name, terminal.inner);
-    for (const ConnectionEntry& connection : model.connections) {
-      feeders_.emplace(connection.to, &connection);
+    for (std::size_t i = 0; i < model.connections.size(); ++i) {
+      const ConnectionEntry connection = model.connections[i];
+      feeders_.emplace(connection.to, i);
       const SubsystemDescription* const to = owner_of_input(connection.to);
       if (to == nullptr || !to->constraint) fed_.insert(connection.from);
     }
@@ -104,9 +105,10 @@ class Variables {
   }
 
   bool feeds_something(const std::string& output) const { return fed_.contains(output); }
-  const ConnectionEntry* feeder(const std::string& input) const {
+  std::optional<ConnectionEntry> feeder(const std::string& input) const {
     const auto found = feeders_.find(input);
-    return found == feeders_.end() ? nullptr : found->second;
+    return found == feeders_.end() ? std::nullopt
+                                   : std::optional(model_.connections[found->second]);
   }
 
   /// All that can be named so, in the model's order.
@@ -139,7 +141,7 @@ class Variables {
   std::unordered_map<std::string, Place> places_[4];
   Names names_[4];
   std::unordered_map<std::string, Names> terminals_;
-  std::unordered_map<std::string, const ConnectionEntry*> feeders_;
+  std::unordered_map<std::string, std::size_t> feeders_;
   std::set<std::string> fed_;
   mutable std::unordered_map<std::string, const SubsystemDescription*> owners_;
 };
@@ -192,12 +194,12 @@ class Targets {
   bool may_be_set(const std::string& name) const {
     if (const auto input = variables_.find(Role::input, name)) {
       const auto& variables = variables_.entry(*input).description.inputs;
-      return variables_.feeder(name) == nullptr && variables[input->index].start.has_value();
+      return !variables_.feeder(name) && variables[input->index].start.has_value();
     }
     const auto parameter = variables_.find(Role::parameter, name);
     if (!parameter) return false;
     const SubsystemEntry& entry = variables_.entry(*parameter);
-    return entry.fmu ||
+    return entry.type->fmu ||
            (entry.equations &&
             is_named(*entry.equations, entry.equations->parameters[parameter->index].name));
   }
@@ -248,8 +250,8 @@ class Targets {
     });
     PlacedTarget& target =
         found != targets_.end() ? *found : targets_.emplace_back(made(place, name, action));
-    const ConnectionEntry* const feeder = variables_.feeder(name);
-    if (place.role == Role::input && is_base(action) && feeder != nullptr)
+    const auto feeder = variables_.feeder(name);
+    if (place.role == Role::input && is_base(action) && feeder)
       fail(action, "'" + name + "' is fed by '" + feeder->from +
                        "'; use override, which counts whatever feeds it");
     if (action.planned && !target.what.actions.empty() && target.what.actions.back().planned)
@@ -269,7 +271,7 @@ class Targets {
       what.nominal = d.outputs[place.index].nominal;
     } else if (place.role == Role::input) {
       const InputVariable& input = d.inputs[place.index];
-      what.fed = variables_.feeder(name) != nullptr;
+      what.fed = variables_.feeder(name).has_value();
       take_input(input, what);
       if (!what.fed && !what.start)
         fail(action, "'" + name + "' is fed by nothing and has no start value; give it one");
@@ -282,7 +284,7 @@ class Targets {
   static void take_parameter(const SubsystemEntry& entry, const std::string& name,
                              std::size_t index, const ScenarioAction& action,
                              ScenarioTarget& what) {
-    if (entry.fmu) {
+    if (entry.type->fmu) {
       take_input(driven_input(entry, entry.description.parameters[index]), what);
       return;
     }
@@ -359,23 +361,23 @@ class Rewriting {
     const Location& location = target.what.actions.front().location;
     if (target.place.role == Role::output) {
       const bool held = is_held(target.name) && keeps_held(target.what);
-      for (ConnectionEntry& connection : model_.connections) {
-        if (connection.from != target.name || leads_to_constraint(connection)) continue;
+      model_.connections.change([&](ConnectionEntry& connection) {
+        if (connection.from != target.name || leads_to_constraint(connection)) return;
         connection.from = out;
         connection.held = connection.held || held;
-      }
+      });
       model_.connections.push_back({target.name, in, location});
       return;
     }
     if (target.place.role == Role::parameter) make_input(target);
     ConnectionEntry leaving{out, target.name, location};
-    for (ConnectionEntry& connection : model_.connections) {
-      if (connection.to != target.name) continue;
+    bool found = false;
+    model_.connections.change([&](ConnectionEntry& connection) {
+      if (connection.to != target.name || std::exchange(found, true)) return;
       leaving.held = (connection.held || is_held(connection.from)) && keeps_held(target.what);
       connection.to = in;
-      break;
-    }
-    model_.connections.push_back(std::move(leaving));
+    });
+    model_.connections.push_back(leaving);
   }
 
   /// What a constraint looks at is what is there, not what is passed on.
@@ -396,7 +398,7 @@ class Rewriting {
 
   void make_input(const PlacedTarget& target) {
     SubsystemEntry& entry = model_.subsystems[target.place.subsystem];
-    if (entry.fmu) {
+    if (entry.type->fmu) {
       drive_parameter(entry, target.name.substr(entry.description.name.size() + 1));
       return;
     }

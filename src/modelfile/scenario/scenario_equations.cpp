@@ -135,8 +135,8 @@ class Writer {
 
   /// The file is known by its name, wherever it lies.
   std::string said(const ScenarioAction& action, const char* behind = "") const {
-    return std::filesystem::path(action.location).filename().string() + ": " + in_words(action) +
-           behind;
+    return std::filesystem::path(action.location.text()).filename().string() + ": " +
+           in_words(action) + behind;
   }
 
   When& add_when(const ScenarioAction& action, std::string condition, std::string says,

@@ -558,7 +558,7 @@ Model SspReader::read(const ModelChanges& changes) {
   ChangesByOwner by_owner(changes);
   for (const Component& component : components_) {
     model.subsystems.push_back(fmu_entry(component.request, &by_owner));
-    ModelFile& fmu = model.subsystems.back().file;
+    ModelFile& fmu = model.subsystems.back().type.own().file;
     fmu.name = name_of(fmu.path);
   }
   list_files(model);

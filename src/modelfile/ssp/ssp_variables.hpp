@@ -24,7 +24,7 @@ std::vector<std::string> elements_of(const SharedList<Variable>& variables,
 
 /// Whether the variable of an FMU is a difference.
 inline bool is_relative(const SubsystemEntry& entry, const std::string& name) {
-  const auto& variables = entry.fmu->model->variables;
+  const auto& variables = entry.type->fmu->model->variables;
   return std::any_of(variables.begin(), variables.end(), [&](const FmiVariable& variable) {
     return variable.name == name && variable.relative;
   });
@@ -32,7 +32,7 @@ inline bool is_relative(const SubsystemEntry& entry, const std::string& name) {
 
 /// As the FMU writes it.
 inline std::string unit_name_in(const SubsystemEntry& entry, const std::string& name) {
-  for (const FmiVariable& variable : entry.fmu->model->variables)
+  for (const FmiVariable& variable : entry.type->fmu->model->variables)
     if (variable.name == name) return variable.unit;
   return "";
 }

@@ -74,7 +74,7 @@ class CodeReader {
     override_starts(description);
     SubsystemEntry entry;
     entry.location = node_.location();
-    entry.file = file();
+    entry.type.own().file = file();
     create(entry, made_from, std::move(description), isolation_);
     return entry;
   }
@@ -187,14 +187,14 @@ void CodeReader::create(SubsystemEntry& entry, Recipe recipe, SubsystemDescripti
                         const IsolationOptions& isolation) {
   recipe.begin_with(description);
   entry.description = description;
-  entry.create = [recipe](const SubsystemSettings& settings) {
+  entry.type.own().create = [recipe](const SubsystemEntry&, const SubsystemSettings& settings) {
     Recipe own = recipe;
     own.settings = settings;
     return own.make();
   };
   if (isolation.isolated) isolate(entry, recipe, isolation);
-  entry.take_starts = [recipe, description, isolation](SubsystemEntry& other,
-                                                       const SubsystemDescription& starts) {
+  entry.type.own().take_starts = [recipe, description, isolation](
+                                     SubsystemEntry& other, const SubsystemDescription& starts) {
     SubsystemDescription begins = description;
     begins.states = starts.states;
     begins.inputs = starts.inputs;

@@ -32,6 +32,13 @@ bool is_subsystem_name(std::string_view text) {
   return is_name(text.substr(0, bracket)) && (bracket == std::string_view::npos || indexed);
 }
 
+/// Of one input, or of one of each repeated subsystem: "cell[*].u".
+bool is_input_path(std::string path) {
+  const std::size_t all = path.find("[*]");
+  if (all != std::string::npos) path.replace(all, 3, "[:]");
+  return is_variable_path(path);
+}
+
 /// What stands in "sum(...)"; nothing where it is something else.
 std::optional<std::string> terms_of(const std::string& text) {
   const bool sum = text.starts_with("sum") && text.ends_with(')') &&
@@ -46,7 +53,12 @@ void read_connection(const std::string& text, const NodeReader& item, Connection
   const std::string from = trimmed(text.substr(0, arrow));
   const std::string to = arrow == std::string::npos ? "" : trimmed(text.substr(arrow + 2));
   const auto terms = terms_of(from);
-  if ((!terms && !is_variable_path(from)) || !is_variable_path(to)) {
+  if (!terms && from.find("[*]") != std::string::npos) {
+    item.fail("leads several outputs to one input; " +
+              (from.ends_with(".*") ? "name one subsystem on the left"
+                                    : "add them up: 'sum(" + from + ") -> " + to + "'"));
+  }
+  if ((!terms && !is_variable_path(from)) || !is_input_path(to)) {
     const std::string output =
         from.starts_with("sum") ? "sum(subsystem[*].output)" : "subsystem.output";
     item.fail("must read '" + output + " -> subsystem.input', not " + in_quotes(text));
@@ -57,7 +69,7 @@ void read_connection(const std::string& text, const NodeReader& item, Connection
   if (terms) {
     model.sums.push_back({*terms, prefix, std::move(entry), constants.values, constants.functions});
   } else {
-    model.connections.push_back(std::move(entry));
+    model.connections.push_back(entry);
   }
 }
 

@@ -33,6 +33,18 @@ Fields section(const Fields& fields, const char* key, const char* role, const st
   return node ? node->indexed_fields(role, owner) : Fields{};
 }
 
+Fields inputs_of(const Fields& fields, const std::string& owner) {
+  const auto node = find_field(fields, "inputs");
+  return node ? node->fields_or_names("input", owner) : Fields{};
+}
+
+/// What stands in a list is put out as it is.
+Fields outputs_of(const Fields& fields, const std::string& owner, const VectorReader& vectors) {
+  const auto node = find_field(fields, "outputs");
+  return node && node->is_list() ? vectors.sized(node->named_items("output", owner))
+                                 : section(fields, "outputs", "output", owner);
+}
+
 /// Changes of what equations name so.
 Fields changes_of_equations(const std::string& name, const NodeReader& node,
                             const std::vector<std::string>& names, const Fields& units,
@@ -141,9 +153,10 @@ void take_model_parameters(const Constants& constants, const std::string& locati
   }
 }
 
-EquationsDescription::When read_when(const NodeReader& node, const Constants& constants,
-                                     VectorReader& vectors) {
-  EquationsDescription::When result;
+using Whens = std::vector<EquationsDescription::When>;
+
+/// One for each element of a condition of vectors.
+Whens read_when(const NodeReader& node, const Constants& constants, VectorReader& vectors) {
   const Fields fields = node.fields_among(when_keys);
   const auto condition = find_field(fields, "condition"), every = find_field(fields, "every");
   const auto offset = find_field(fields, "offset"), set = find_field(fields, "set");
@@ -157,28 +170,50 @@ EquationsDescription::When read_when(const NodeReader& node, const Constants& co
   if (initially && every) {
     initially->fail("belongs to 'condition'; ticks come at the start where their offset says so");
   }
-  result.condition = condition ? vectors.single(*condition) : "";
-  result.every = every ? std::optional(every->number(constants)) : std::nullopt;
-  result.offset = offset ? offset->number(constants) : 0.0;
-  result.initially = initially && initially->flag();
-  result.sets = vectors.assignments(set->indexed_fields("set of", node.what()));
-  result.location = node.location();
+  const Fields sets = set->indexed_fields("set of", node.what());
+  Whens result;
+  if (condition) {
+    result = vectors.whens(*condition, sets);
+  } else {
+    result.emplace_back();
+    result.back().every = every->number(constants);
+    result.back().location = node.location();
+    result.back().sets = vectors.assignments(sets);
+  }
+  for (EquationsDescription::When& when : result) {
+    when.offset = offset ? offset->number(constants) : 0.0;
+    when.initially = initially && initially->flag();
+  }
   return result;
 }
 
-std::vector<EquationsDescription::When> read_whens(const NodeReader& node,
-                                                   const Constants& constants,
-                                                   VectorReader& vectors) {
-  std::vector<EquationsDescription::When> result;
+/// Conditions and what they set.
+Whens read_pairs(const NodeReader& node, VectorReader& vectors) {
+  const Fields keys = node.fields("", node.what());
+  if (find_field(keys, "condition") || find_field(keys, "every"))
+    node.fail(
+        "must be a list of these, lines '- {condition: ..., set: ...}', or a map, lines "
+        "'condition: "
+        "{what it sets}'");
+  Whens result;
+  for (const auto& [condition, sets] : node.entries("a condition of " + node.what()))
+    std::ranges::move(vectors.whens(condition, sets.indexed_fields("set of", sets.what())),
+                      std::back_inserter(result));
+  return result;
+}
+
+Whens read_whens(const NodeReader& node, const Constants& constants, VectorReader& vectors) {
+  if (node.is_map()) return read_pairs(node, vectors);
+  Whens result;
   for (const NodeReader& item : node.items("when")) {
     const auto repeat = find_field(item.fields_among(when_keys), "repeat");
     if (!repeat) {
-      result.push_back(read_when(item, constants, vectors));
+      std::ranges::move(read_when(item, constants, vectors), std::back_inserter(result));
       continue;
     }
     for (const Repetition& round : repetitions(*repeat, constants)) {
       vectors.enter(round, *repeat);
-      result.push_back(read_when(item, constants, vectors));
+      std::ranges::move(read_when(item, constants, vectors), std::back_inserter(result));
     }
     vectors.leave();
   }
@@ -207,7 +242,7 @@ Sections read_sections(const std::string& name, const NodeReader& node, const Fi
                        const SubsystemSurroundings& around) {
   const std::string& of = node.what();
   Sections result{{section(parts, "parameters", "parameter", of)},
-                  {section(parts, "inputs", "input", of)},
+                  {inputs_of(parts, of)},
                   {section(parts, "states", "state", of)},
                   {section(parts, "discrete", "discrete variable", of)}};
   auto& [parameters, inputs, states, discrete, constants] = result;
@@ -290,7 +325,7 @@ EquationsDescription read_equations(const std::string& name, const NodeReader& n
   }
   result.variables = vectors.variables(variables);
   result.derivatives = vectors.assignments(section(parts, "derivatives", "derivative", of));
-  result.outputs = vectors.outputs(section(parts, "outputs", "output", of));
+  result.outputs = vectors.outputs(outputs_of(parts, of, vectors));
   result.units = vectors.units(units);
   result.display = vectors.units(section(parts, "display", "display unit", of));
   result.nominal = vectors.nominal(section(parts, "nominal", "nominal value", of));
@@ -353,8 +388,8 @@ void describe_anew(SubsystemEntry& entry, std::shared_ptr<const EquationsDescrip
   const SubsystemEntry made = equations_entry(std::move(description));
   entry.equations = made.equations;
   entry.description = made.description;
-  entry.create = made.create;
-  entry.events = made.events;
+  entry.type.own().create = made.type->create;
+  entry.type.own().events = made.type->events;
 }
 
 namespace {
@@ -369,29 +404,48 @@ SubsystemDescription described(const EquationsDescription& equations, const Equa
 
 }  // namespace
 
-SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
-  SubsystemEntry entry;
-  entry.location = description->location;
-  entry.equations = description;
-  for (const auto& shown : description->display) entry.display.emplace(shown.name, shown.text);
-  if (!description->discrete.empty())
-    entry.identity = "discrete variables " + joined(names_of(description->discrete));
-  const EquationsModel model(description);
-  entry.description = described(*description, model);
+namespace {
+
+/// Of all equations that have this code and are shown in these units.
+SharedValue<SubsystemType> type_of(const EquationsDescription& description,
+                                   const EquationsModel& model) {
+  SharedValue<SubsystemType> result;
+  SubsystemType& type = result.own();
+  for (const auto& shown : description.display) type.display.emplace(shown.name, shown.text);
+  if (!description.discrete.empty())
+    type.identity = "discrete variables " + joined(names_of(description.discrete));
   if (const auto parts = time_parts_of(model)) {
-    entry.events = [parts](double from, double to, std::size_t among) {
+    type.events = [parts](double from, double to, std::size_t among) {
       return parts->changes_of_pace(from, to, among);
     };
   }
-  entry.create = [description, compiled = model.code(),
-                  states = entry.description.states](const SubsystemSettings& settings) {
-    auto made = std::make_unique<EquationsModel>(description);
-    SubsystemDescription shown = described(*description, *made);
-    shown.states = states;  // the same, and there once
+  type.create = [compiled = model.code()](const SubsystemEntry& entry,
+                                          const SubsystemSettings& settings) {
+    auto made = std::make_unique<EquationsModel>(entry.equations);
+    SubsystemDescription shown = described(*entry.equations, *made);
+    shown.states = entry.description.states;  // the same, and there once
     return make_ode_subsystem(std::move(shown), std::move(made), settings);
   };
-  entry.take_starts = begin_equations_with;
+  type.take_starts = begin_equations_with;
+  return result;
+}
+
+SubsystemEntry entry_of(std::shared_ptr<const EquationsDescription> description,
+                        const EquationsModel& model, SharedValue<SubsystemType> type) {
+  SubsystemEntry entry;
+  entry.location = description->location;
+  entry.description = described(*description, model);
+  entry.equations = std::move(description);
+  entry.type = std::move(type);
   return entry;
+}
+
+}  // namespace
+
+SubsystemEntry equations_entry(std::shared_ptr<const EquationsDescription> description) {
+  const EquationsModel model(description);
+  auto type = type_of(*description, model);
+  return entry_of(std::move(description), model, std::move(type));
 }
 
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
@@ -400,7 +454,7 @@ SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
       std::make_shared<const EquationsDescription>(read_equations(name, node, parts, around));
   SubsystemEntry entry = equations_entry(description);
   if (around.checked->insert(find_field(parts.kind, "equations")->location()).second) {
-    entry.notes = check_dimensions(*description);
+    entry.type.own().notes = check_dimensions(*description);
   }
   return entry;
 }
@@ -484,7 +538,10 @@ std::optional<SubsystemEntry> RepeatedEquations::in_round(const std::string& nam
   equations->subsystem = name;
   constants_.values[index_] = value;
   if (!put_numbers(*equations)) return std::nullopt;
-  return equations_entry(std::shared_ptr<const EquationsDescription>(std::move(equations)));
+  const EquationsModel model(equations);
+  if (model.code() != code_) type_ = type_of(*equations, model);
+  code_ = model.code();
+  return entry_of(std::move(equations), model, type_);
 }
 
 /// False where one is wrong, which is told where it is read by itself.

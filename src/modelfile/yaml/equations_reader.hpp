@@ -11,6 +11,8 @@
 
 namespace concord {
 
+class EquationsCode;
+
 /// A subsystem whose parts have `equations:`. Throws InputError.
 SubsystemEntry equations_entry(const std::string& name, const NodeReader& node,
                                const SubsystemParts& parts, const SubsystemSurroundings& around);
@@ -42,6 +44,8 @@ class RepeatedEquations {
   std::vector<Field> parameters_;  ///< empty: none varies
   std::vector<Varying> varying_;
   std::shared_ptr<const EquationsDescription> first_;  ///< null: all are to be read themselves
+  SharedValue<SubsystemType> type_;                    ///< of the last round
+  std::shared_ptr<EquationsCode> code_;
 };
 
 /// Of equations, whoever has written them.

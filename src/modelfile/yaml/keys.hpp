@@ -33,6 +33,8 @@ struct Shape {
   const Shape* each = nullptr;
   std::size_t count = 0;  ///< of a list or map: how many there must be; 0: as many as wanted
   std::span<const std::string_view> words = {};
+  bool listable = false;          ///< of a map: a list of names may stand in its place
+  const Shape* paired = nullptr;  ///< of a list: a map from texts to these may stand in its place
 };
 
 /// A key of the model file. Reading, messages and the schema follow from it.

@@ -14,6 +14,10 @@ constexpr Shape number{Kind::number}, expression{Kind::expression}, text{Kind::t
 constexpr Shape names_of(const Shape& each) { return {Kind::names, true, nullptr, &each}; }
 constexpr Shape paths_of(const Shape& each) { return {Kind::paths, true, nullptr, &each}; }
 constexpr Shape vectors_of(const Shape& each) { return {Kind::vectors, true, nullptr, &each}; }
+constexpr Shape listable(Shape map) {
+  map.listable = true;
+  return map;
+}
 constexpr Shape list_of(const Shape& each) { return {Kind::list, true, nullptr, &each}; }
 constexpr Shape record_of(Keys keys) { return {Kind::record, false, keys}; }
 constexpr Shape choice_of(std::span<const std::string_view> words) {
@@ -27,6 +31,8 @@ constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(te
                 constraint = record_of(constraint_keys),
                 initial{Kind::either, false, initial_keys, &text}, group = list_of(text),
                 when = record_of(when_keys), a_map = record_of(map_keys);
+constexpr Shape sets = vectors_of(expression),
+                whens{Kind::list, true, nullptr, &when, 0, {}, false, &sets};
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
 constexpr auto outside_words = words_of(rules_outside);
@@ -71,8 +77,9 @@ constexpr Key run{"run", record_of(run_keys),
                   "of a system: one subsystem with steps of its own, not part of the whole"};
 constexpr Key isolated{"isolated", flag,
                        "of fmu, native and python: true: in a process of its own"};
-constexpr Key inputs{"inputs", names_of(number_or_nothing),
-                     "of remote: start values; without one it must be connected"},
+constexpr Key inputs{"inputs", listable(names_of(number_or_nothing)),
+                     "of remote: start values, or a list of names without, which must be "
+                     "connected"},
     outputs{"outputs", names_of(number), "of remote: start values"},
     units{"units", names_of(text_or_nothing), "of remote: of inputs and outputs"};
 constexpr Key values{"parameters", paths_of(value), "values of parameters"},
@@ -180,14 +187,16 @@ std::span<const Key> run_keys() {
 std::span<const Key> equations_keys() {
   static constexpr Key keys[] = {
       {"parameters", vectors_of(number), "numbers or expressions of parameters"},
-      {"inputs", vectors_of(number_or_nothing), "start values; without one it must be connected"},
+      {"inputs", listable(vectors_of(number_or_nothing)),
+       "start values, or a list of names without, which must be connected"},
       {"states", vectors_of(number), "start values"},
       {"discrete", vectors_of(number), "start values; changed by 'when' only"},
       functions,
       {"variables", vectors_of(expression), "names of expressions, in any order"},
       {"derivatives", vectors_of(expression), "of each state, over time in s"},
-      {"outputs", vectors_of(expression), "expressions"},
-      {"when", list_of(when), "what conditions and ticks set"},
+      {"outputs", listable(vectors_of(expression)),
+       "expressions, or a list of names of what is put out as it is"},
+      {"when", whens, "what conditions and ticks set; or a map, condition: what it sets"},
       {"units", vectors_of(text_or_nothing), "of parameters, inputs, states and outputs"},
       {"display", vectors_of(text), "units to show them in, in the place of their own"},
       {"nominal", vectors_of(number), "usual magnitudes of inputs, states and outputs"}};
@@ -200,7 +209,7 @@ std::span<const Key> when_keys() {
       {"initially", flag, "whether it acts at the start, too, where it is true there"},
       {"every", number, "time between ticks, in s, in the place of a condition"},
       {"offset", number, "of the first tick, in s"},
-      {"set", vectors_of(expression), "states and discrete variables, from the values before",
+      {"set", sets, "states and discrete variables, from the values before",
        "set: {<state or discrete variable>: <expression>}"},
       repeat};
   return keys;

@@ -66,6 +66,10 @@ void add_keys(Keys keys, Json& schema) {
 Json list(const Shape& shape) {
   Json result = typed({"array"}, shape);
   result["items"] = schema_of(*shape.each);
+  if (shape.paired != nullptr) {
+    result["type"] = std::vector<std::string>{"array", "object", "null"};
+    result["additionalProperties"] = schema_of(*shape.paired);
+  }
   if (shape.count > 0) {
     result["minItems"] = result["maxItems"] = shape.count;
   }
@@ -82,6 +86,13 @@ Json map(const Shape& shape) {
   if (shape.kind == Kind::vectors) {
     result["propertyNames"]["pattern"] = name + "(\\[.+\\])?$";
     result["additionalProperties"]["type"].push_back("array");
+  }
+  if (shape.listable) {
+    Json item;
+    item["type"] = "string";
+    item["pattern"] = result["propertyNames"]["pattern"];
+    result["type"] = std::vector<std::string>{"object", "array", "null"};
+    result["items"] = item;
   }
   if (shape.count > 0) {
     result["minProperties"] = result["maxProperties"] = shape.count;

@@ -50,6 +50,11 @@ bool has_decimal_comma(std::string text) {
   return parse_number(text).has_value();
 }
 
+/// "T" of "T[n]".
+std::string name_before_bracket(const std::string& text) {
+  return text.ends_with(']') ? text.substr(0, text.find('[')) : text;
+}
+
 /// Those that the text names itself or by its functions; all, for the message, where it names what
 /// is none.
 std::unordered_map<std::string, double> constants_in(const std::string& text,
@@ -213,12 +218,22 @@ std::vector<Field> NodeReader::fields(const std::string& role, const std::string
   return result;
 }
 
+std::vector<std::pair<NodeReader, NodeReader>> NodeReader::entries(
+    const std::string& what_key) const {
+  std::vector<std::pair<NodeReader, NodeReader>> result;
+  std::size_t place = 0;
+  for (const Field& field : fields("", what_)) {
+    const YamlNode& key = *node_->children[2 * place++];
+    result.emplace_back(NodeReader(*source_, key, what_key), field.value);
+  }
+  return result;
+}
+
 std::vector<Field> NodeReader::fields_named(const std::string& role, const std::string& owner,
                                             Names names) const {
   std::vector<Field> result = fields(role, owner);
   for (const Field& field : result) {
-    const bool indexed = names == Names::indexed && field.key.ends_with(']');
-    if (!is_name(indexed ? field.key.substr(0, field.key.find('[')) : field.key)) {
+    if (!is_name(names == Names::indexed ? name_before_bracket(field.key) : field.key)) {
       const std::string state = state_in(field.key);
       if (role == "derivative" && !state.empty()) {
         throw InputError(field.key_location + ": " + field.value.what() +
@@ -232,6 +247,30 @@ std::vector<Field> NodeReader::fields_named(const std::string& role, const std::
                             : ""));
     }
   }
+  return result;
+}
+
+std::vector<Field> NodeReader::named_items(const std::string& role,
+                                           const std::string& owner) const {
+  std::vector<Field> result;
+  for (const NodeReader& item : items(role + " of " + owner)) {
+    if (item.node_->kind != YamlNode::Kind::scalar || !is_name(name_before_bracket(item.text()))) {
+      item.fail("must be a name, not " + item.found() +
+                "; what has values is a map: {name: value, ...}");
+    }
+    const NodeReader named = item.called(role + " " + in_quotes(item.text()) + " of " + owner);
+    if (find_field(result, item.text())) named.fail("is there twice; remove one");
+    result.push_back({item.text(), item.location(), named});
+  }
+  return result;
+}
+
+std::vector<Field> NodeReader::fields_or_names(const std::string& role,
+                                               const std::string& owner) const {
+  static const YamlNode nothing;
+  if (!is_list()) return indexed_fields(role, owner);
+  std::vector<Field> result = named_items(role, owner);
+  for (Field& field : result) field.value.node_ = &nothing;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "modelfile/yaml/keys.hpp"
@@ -63,6 +64,8 @@ class NodeReader {
   bool flag() const;
   /// The items of a list.
   std::vector<NodeReader> items(const std::string& what_item) const;
+  /// The entries of a map whose keys are texts of any kind, each there once.
+  std::vector<std::pair<NodeReader, NodeReader>> entries(const std::string& what_key) const;
   /// The entries of a map in their order, keys once each; nothing for a null node. The entries are
   /// named `role 'key' of <owner>`, or `'key' of <owner>` without role.
   std::vector<Field> fields(const std::string& role, const std::string& owner) const;
@@ -74,6 +77,10 @@ class NodeReader {
   std::vector<Field> indexed_fields(const std::string& role, const std::string& owner) const {
     return fields_named(role, owner, Names::indexed);
   }
+  /// Likewise; names without values may stand in a list.
+  std::vector<Field> fields_or_names(const std::string& role, const std::string& owner) const;
+  /// The names in a list, each as its own value.
+  std::vector<Field> named_items(const std::string& role, const std::string& owner) const;
   /// `fields` of a map that has these keys only, and those that it must have.
   std::vector<Field> fields_among(Keys keys) const;
 

@@ -60,7 +60,7 @@ class RemoteReader {
   RemoteDescription read() {
     read_connection();
     const std::string& of = node_.what();
-    inputs_ = section(parts_.inputs, "input", of);
+    if (parts_.inputs) inputs_ = parts_.inputs->fields_or_names("input", of);
     outputs_ = section(parts_.outputs, "output", of);
     units_ = section(parts_.units, "unit", of);
     if (!parts_.start.empty())
@@ -168,8 +168,9 @@ SubsystemEntry remote_entry(const std::string& name, const NodeReader& node, Sub
   const auto remote = std::make_shared<const RemoteDescription>(
       RemoteReader(name, node, std::move(parts), around).read());
   entry.description = describe_remote(*remote);
-  entry.create = [remote, link = std::make_shared<RemoteLink>(remote->address, remote->side)](
-                     const SubsystemSettings& settings) {
+  entry.type.own().create = [remote,
+                             link = std::make_shared<RemoteLink>(remote->address, remote->side)](
+                                const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_remote_subsystem(remote, link, settings);
   };
   return entry;

@@ -184,22 +184,23 @@ SubsystemEntry table_entry(const std::string& name, const NodeReader& node, cons
                                            before, after, shift ? shift->number(constants) : 0.0);
   SubsystemEntry entry;
   entry.location = node.location();
-  entry.file = {"table", path};
+  entry.type.own().file = {"table", path};
   if (after != Beyond::repeat && after != Beyond::error) {
-    entry.rows_end = description.signals->last();
+    entry.type.own().rows_end = description.signals->last();
   }
   if (says_milliseconds(rows.table.time_name) && !find_field(fields, "time_unit")) {
-    entry.notes.push_back("its times, in the column " + in_quotes(rows.table.time_name) +
-                          ", are taken in s; say time_unit: ms");
+    entry.type.own().notes.push_back("its times, in the column " + in_quotes(rows.table.time_name) +
+                                     ", are taken in s; say time_unit: ms");
   }
   entry.description = describe_ode(name, "table", make_table_model(description)->interface());
   entry.description.kinks = true;
-  entry.events = [description](double from, double to, std::size_t /*among*/) {
+  entry.type.own().events = [description](double from, double to, std::size_t /*among*/) {
     refuse_endless(description, from, to);
     return description.signals->events(from, to);
   };
-  entry.table = std::make_shared<const TableDescription>(description);
-  entry.create = [description, shown = entry.description](const SubsystemSettings& settings) {
+  entry.type.own().table = std::make_shared<const TableDescription>(description);
+  entry.type.own().create = [description, shown = entry.description](
+                                const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_ode_subsystem(shown, make_table_model(description), settings);
   };
   return entry;

@@ -217,6 +217,13 @@ void VectorReader::enter(const Repetition& round, const NodeReader& repeat) {
   round_values_ = {static_cast<double>(round.value)};
 }
 
+VectorReader::Target VectorReader::whole(const std::string& name, const VectorShape& shape) {
+  Target target{name};
+  for (const long count : shape)
+    target.dimensions.push_back({Dimension::Kind::range, 1, count, ""});
+  return target;
+}
+
 VectorReader::Target VectorReader::target_of(const Field& field, Meaning meaning,
                                              const Shapes& shapes) {
   Target target{name_in(field.key)};
@@ -227,11 +234,7 @@ VectorReader::Target VectorReader::target_of(const Field& field, Meaning meaning
     return target;
   }
   const VectorShape& shape = found->second;
-  if (!has_brackets(field)) {
-    for (const long count : shape)
-      target.dimensions.push_back({Dimension::Kind::range, 1, count, ""});
-    return target;
-  }
+  if (!has_brackets(field)) return whole(target.name, shape);
   target.dimensions = dimensions_of(field, meaning);
   if (shape.size() != target.dimensions.size()) {
     refuse_key(field, "has " + std::to_string(target.dimensions.size()) + " indices, but " +
@@ -352,6 +355,52 @@ std::string VectorReader::single(const NodeReader& value) {
   return texts_of(value, {}, VectorText::Use::once).front();
 }
 
+VectorShape VectorReader::shape_of(const NodeReader& value) {
+  return VectorText(placed_text(value), rounds_, VectorText::Use::once, scope_)
+      .shape(round_values_);
+}
+
+/// What is set at each element of a condition of that shape: the element at its place, or the same
+/// variable.
+std::vector<VectorReader::Text> VectorReader::sets_of(const Field& field, const VectorShape& shape,
+                                                      const NodeReader& condition) {
+  const Target target = target_of(field, Meaning::elements, scope_.shapes);
+  const VectorShape own = target.shape();
+  if (own == shape) return texts(field, target);
+  if (!own.empty()) {
+    refuse_key(field, "is " + in_words(own) + ", but the condition " + in_quotes(condition.text()) +
+                          " is " + in_words(shape) +
+                          ", each of which acts by itself; both must have the same size, or name "
+                          "elements");
+  }
+  std::vector<Text> result;
+  const std::string name = target.element(0, target.counts());
+  for (std::string& text : texts_of(field.value, whole("", shape), VectorText::Use::often))
+    result.push_back({name, std::move(text), field.value.location()});
+  return result;
+}
+
+std::vector<VectorReader::When> VectorReader::whens(const NodeReader& condition,
+                                                    const Fields& sets) {
+  const VectorShape shape = shape_of(condition);
+  std::vector<When> result;
+  if (shape.empty()) {
+    result.emplace_back().condition = single(condition);
+    result.back().sets = assignments(sets);
+    result.back().location = condition.location();
+    return result;
+  }
+  for (std::string& text : texts_of(condition, whole("", shape), VectorText::Use::once)) {
+    result.emplace_back().condition = std::move(text);
+    result.back().location = condition.location();
+  }
+  for (const Field& field : sets) {
+    std::vector<Text> each = sets_of(field, shape, condition);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].sets.push_back(std::move(each[i]));
+  }
+  return result;
+}
+
 std::vector<double> VectorReader::values_of(const NodeReader& value, const Target& target) {
   if (value.is_list() && !target.dimensions.empty()) {
     std::vector<NodeReader> items;
@@ -455,6 +504,18 @@ std::vector<VectorReader::Text> VectorReader::variables(const Fields& section) {
   return declared<Text>(section, scope_.shapes, [&](const Field& field, const Target& target) {
     return texts(field, target);
   });
+}
+
+Fields VectorReader::sized(Fields names) const {
+  for (Field& field : names) {
+    if (has_brackets(field))
+      refuse_key(field, "names elements; write " + name_in(field.key) +
+                            " for all of them, or a map with a name for it: {end: \"" + field.key +
+                            "\"}");
+    const auto shape = scope_.shapes.find(field.key);
+    if (shape != scope_.shapes.end()) field.key = element_name(field.key, shape->second);
+  }
+  return names;
 }
 
 std::vector<VectorReader::Text> VectorReader::outputs(const Fields& section) {

@@ -37,6 +37,7 @@ class VectorReader {
  public:
   using Number = EquationsDescription::Number;
   using Text = EquationsDescription::Text;
+  using When = EquationsDescription::When;
   enum class Lack { refused, allowed };
 
   /// `constants`: the numbers that sizes and indices may name; elements of parameters are added.
@@ -60,8 +61,11 @@ class VectorReader {
   std::vector<Text> outputs(const std::vector<Field>& section);
   /// Of a section about what is declared.
   std::vector<Text> assignments(const std::vector<Field>& section);
-  /// Of one value.
-  std::string single(const NodeReader& value);
+  /// The condition and what it sets; of a condition of vectors one for each element, which sets
+  /// those elements of vectors of the same size that stand at its place.
+  std::vector<When> whens(const NodeReader& condition, const std::vector<Field>& sets);
+  /// Names of what is declared, with the sizes that it has: "T[10]".
+  std::vector<Field> sized(std::vector<Field> names) const;
   /// Of names and elements, outputs among them.
   std::vector<Number> nominal(const std::vector<Field>& section);
   std::vector<Text> units(const std::vector<Field>& section);
@@ -79,6 +83,7 @@ class VectorReader {
 
   std::vector<Dimension> dimensions_of(const Field& field, Meaning meaning);
   void add_shapes(const std::vector<Field>& section, Shapes& shapes);
+  static Target whole(const std::string& name, const VectorShape& shape);
   Target target_of(const Field& field, Meaning meaning, const Shapes& shapes);
   std::vector<Target> targets_of_name(const Field& field);
   template <class Element, class Make>
@@ -89,6 +94,10 @@ class VectorReader {
              const VectorShape& shape, std::span<Element> slots);
   std::vector<std::string> texts_of(const NodeReader& value, const Target& target,
                                     VectorText::Use use);
+  std::string single(const NodeReader& value);
+  VectorShape shape_of(const NodeReader& value);
+  std::vector<Text> sets_of(const Field& field, const VectorShape& shape,
+                            const NodeReader& condition);
   std::vector<double> values_of(const NodeReader& value, const Target& target);
   std::vector<double> computed(const std::vector<std::string>& texts, const NodeReader& value);
   std::vector<Text> texts(const Field& field, const Target& target);

@@ -6,7 +6,7 @@
 
 #include "expression/differentiation.hpp"
 #include "expression/expression_list.hpp"
-#include "expression/shared.hpp"
+#include "support/shared.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "concord/shared_list.hpp"
+#include "support/shared_text.hpp"
 
 namespace concord {
 
@@ -17,12 +18,12 @@ struct EquationsDescription {
   struct Number {
     std::string name;
     std::optional<double> value;  ///< only an input may lack it
-    std::string location;
+    SharedText location;
   };
   struct Text {
     std::string name;
     std::string text;
-    std::string location;
+    SharedText location;
   };
 
   /// At the instant at which the condition becomes true, or at offset + n every, s: states and
@@ -33,12 +34,12 @@ struct EquationsDescription {
     double offset = 0.0;
     bool initially = false;  ///< a condition that is true at the start acts there, too
     std::vector<Text> sets;
-    std::string location;
+    SharedText location;
     std::string says = {};  ///< in /events, in the place of what its relations say; empty: nothing
   };
 
   std::string subsystem;  ///< empty: locations say whose they are
-  std::string location;
+  SharedText location;
   SharedList<Number> parameters, inputs, states;
   SharedList<Text> derivatives;  ///< one per state, in any order
   SharedList<Text> outputs;

@@ -1,7 +1,7 @@
 #include "subsystem/equations/output_curvatures.hpp"
 
 #include "expression/differentiation.hpp"
-#include "expression/shared.hpp"
+#include "support/shared.hpp"
 
 namespace concord {
 

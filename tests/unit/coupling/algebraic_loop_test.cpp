@@ -45,7 +45,8 @@ class Pair : public ::testing::Test {
     for (const auto& [name, part] : {std::pair("a", a), std::pair("b", b)}) {
       SubsystemEntry& entry = model_.subsystems.emplace_back();
       entry.description = describe(name, part);
-      entry.create = [part = part, name = name](const SubsystemSettings& settings) {
+      entry.type.own().create = [part = part, name = name](const SubsystemEntry&,
+                                                           const SubsystemSettings& settings) {
         return make_ode_subsystem(describe(name, part), model_of(part), settings);
       };
     }

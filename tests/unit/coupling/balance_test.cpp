@@ -175,7 +175,7 @@ struct Oscillator {
     has.output_derivatives = slopes;
     SubsystemEntry entry;
     entry.description = description;
-    entry.create = [=, &given](const SubsystemSettings&) {
+    entry.type.own().create = [=, &given](const SubsystemEntry&, const SubsystemSettings&) {
       return std::make_unique<Integrator>(description, factor, start, given);
     };
     model.subsystems.push_back(std::move(entry));

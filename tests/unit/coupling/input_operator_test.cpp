@@ -18,7 +18,7 @@ SubsystemEntry entry(const std::string& name, std::size_t inputs, std::size_t ou
   };
   SubsystemEntry result;
   result.description = describe_ode(name, "native", model()->interface());
-  result.create = [=](const SubsystemSettings& settings) {
+  result.type.own().create = [=](const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_ode_subsystem(describe_ode(name, "native", model()->interface()), model(),
                               settings);
   };

@@ -87,7 +87,7 @@ class MockNetwork {
     for (const LinearPart& part : parts) {
       auto& entry = model.subsystems.emplace_back();
       entry.description = describe_ode(part.name, "native", ode(part)->interface());
-      entry.create = [part](const SubsystemSettings& settings) {
+      entry.type.own().create = [part](const SubsystemEntry&, const SubsystemSettings& settings) {
         return make_ode_subsystem(describe_ode(part.name, "native", ode(part)->interface()),
                                   ode(part), settings);
       };

@@ -101,7 +101,7 @@ TEST_F(ModelFile, is_read_as_the_contract_says) {
   ASSERT_EQ(left.feedthrough.size(), 1u);
   EXPECT_EQ(left.feedthrough[0].output, 2u);
   EXPECT_EQ(model.subsystems[1].description.states[0].start, 0.5);
-  EXPECT_TRUE(model.subsystems[0].create);
+  EXPECT_TRUE(model.subsystems[0].type->create);
 }
 
 TEST_F(ModelFile, connects_a_constraint_as_a_subsystem_of_its_own) {
@@ -337,7 +337,7 @@ TEST_F(ModelFile, with_a_wrong_subsystem_names_line_and_remedy) {
       {"{equations: {outputs: {y: }}}", "output 'y' of subsystem 'a' must be a text, not nothing"},
       {"{equations: {outputs: {y: 1 + z}}}",
        "m.yaml:3: subsystem 'a', output 'y': unknown name 'z'; known names: t (position 5 of"},
-      {"{equations: {inputs: [u]}}", "must be a map (lines 'name: value'), not a list"},
+      {"{equations: {states: [u]}}", "must be a map (lines 'name: value'), not a list"},
       {"{equations: {inputs: {u: 1, u: 2}}}", "m.yaml:3: 'u' is there twice"},
       {"{equations: {units: {x: m}}}", "unit of an unknown name 'x'"},
       {"{equations: , parameters: {m: 1}}", "subsystem 'a' has no parameter 'm'"},

@@ -40,7 +40,8 @@ class Own : public ::testing::Test {
     Model model;
     for (const char* name : {"left", "right"}) {
       SubsystemEntry entry;
-      entry.create = [this, name = std::string(name)](const SubsystemSettings&) {
+      entry.type.own().create = [this, name = std::string(name)](const SubsystemEntry&,
+                                                                 const SubsystemSettings&) {
         return std::make_unique<Told>(name, [this] { return act(); });
       };
       model.subsystems.push_back(entry);
