@@ -121,13 +121,12 @@ class NamedConnections {
   explicit NamedConnections(Model& model) : model_(model), owners_(model) {}
 
   void write_out() {
-    std::vector<ConnectionEntry> connections;
-    connections.swap(model_.connections);
-    for (ConnectionEntry& connection : connections) {
+    const ConnectionList written = std::exchange(model_.connections, {});
+    for (const ConnectionEntry& connection : written) {
       if (by_name(connection))
         add_all_of(connection);
       else
-        model_.connections.push_back(std::move(connection));
+        model_.connections.push_back(connection);
     }
   }
 
@@ -166,10 +165,10 @@ class NamedConnections {
       model_.notes.push_back(text + " connects " + joined(names));
   }
 
-  void add(const ConnectionEntry& connection, std::string from, std::string to) {
-    ConnectionEntry& added = model_.connections.emplace_back(connection);
-    added.from = std::move(from);
-    added.to = std::move(to);
+  void add(ConnectionEntry connection, const std::string& from, const std::string& to) {
+    connection.from = from;
+    connection.to = to;
+    model_.connections.push_back(connection);
   }
 
   Model& model_;

@@ -16,7 +16,7 @@ struct Disturbance {
   std::span<const double> end, largest_seen;
   std::vector<double> held{};
   /// Of what was seen inside: the sum over macro-steps of the integral of (h/2 - tau) e, in which
-  /// what cancels in the mean counts as far as it comes early or late; empty: none was.
+  /// what cancels in the mean counts as far as it comes early or late.
   std::vector<double> moment{};
 };
 

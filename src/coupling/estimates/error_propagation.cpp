@@ -300,14 +300,16 @@ void ErrorPropagation::set_stages(const Disturbance& disturbance) {
 /// What e does beside its mean, A B times its moment: it comes early in the macro-step, or late.
 /// Fast states are over it by the end.
 void ErrorPropagation::add_moments(Part& part, double h, const Disturbance& disturbance) const {
-  if (disturbance.moment.empty() || part.states == 0 || part.connected.size() == 0) return;
   constexpr double of_shares = 12.0;  // 1 over the variance of what is spread evenly over (0, 1)
-  const auto moment =
-      Eigen::Map<const Eigen::VectorXd>(disturbance.moment.data(), index(disturbance.moment.size()))
-          .segment(index(part.connected.first), index(part.connected.size()));
+  const Eigen::Map<const Eigen::VectorXd> moments(disturbance.moment.data(),
+                                                  index(disturbance.moment.size()));
+  const auto own = moments.segment(index(part.connected.first), index(part.connected.size()));
+  if (own.isZero(0.0)) return;
   const double passed = step_ * part.spread->a.trace();
-  const Eigen::VectorXd by_moment = part.spread->b * moment;
-  part.driven() += part.spread->a * by_moment / (h * (1.0 + passed * passed / of_shares));
+  Column by_inputs = part.stage();
+  part.spread->b.set_product(own, by_inputs);
+  part.spread->a.add_product(by_inputs, part.driven(),
+                             1.0 / (h * (1.0 + passed * passed / of_shares)));
 }
 
 bool ErrorPropagation::go_by_stages(double h, const Disturbance& disturbance) {

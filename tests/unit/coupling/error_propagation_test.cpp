@@ -32,7 +32,7 @@ class Ring {
                const std::vector<double>& end) {
     const std::vector<double> seen(mean.size(), 0.0);
     Disturbance disturbance{
-        std::move(mean), std::move(deviation), {1.0, 1.0}, {0.0, 0.0}, end, seen};
+        std::move(mean), std::move(deviation), {1.0, 1.0}, {0.0, 0.0}, end, seen, {}, seen};
     point_.last_step = size;
     ASSERT_TRUE(propagation_.advance(point_, size, disturbance, nullptr));
   }
