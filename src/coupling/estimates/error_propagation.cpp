@@ -301,14 +301,12 @@ void ErrorPropagation::set_stages(const Disturbance& disturbance) {
 /// Fast states are over it by the end.
 void ErrorPropagation::add_moments(Part& part, double h, const Disturbance& disturbance) const {
   constexpr double of_shares = 12.0;  // 1 over the variance of what is spread evenly over (0, 1)
-  const Eigen::Map<const Eigen::VectorXd> moments(disturbance.moment.data(),
-                                                  index(disturbance.moment.size()));
-  const auto own = moments.segment(index(part.connected.first), index(part.connected.size()));
+  const Eigen::Map<const Eigen::VectorXd> own(disturbance.moment.data() + part.connected.first,
+                                              index(part.connected.size()));
   if (own.isZero(0.0)) return;
   const double passed = step_ * part.spread->a.trace();
-  Column by_inputs = part.stage();
-  part.spread->b.set_product(own, by_inputs);
-  part.spread->a.add_product(by_inputs, part.driven(),
+  part.spread->b.set_product(own, part.stage());
+  part.spread->a.add_product(part.stage(), part.driven(),
                              1.0 / (h * (1.0 + passed * passed / of_shares)));
 }
 
