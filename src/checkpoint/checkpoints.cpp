@@ -319,8 +319,12 @@ void Checkpoints::require_possible() {
   if (!wanted()) {
     return;
   }
-  together(simulation_.plan().comm,
-           [&] { require_replaceable_checkpoint(settings_.path, copy_.model); });
+  const MPI_Comm comm = simulation_.plan().comm;
+  together(comm, [&] {
+    require_replaceable_checkpoint(settings_.path, copy_.model);
+    if (rank_in(comm) == 0)
+      lock_.emplace(WrittenFile{link_target(settings_.path), "checkpoint", "-cosim_checkpoint"});
+  });
   simulation_.snapshot(SnapshotFor::any_ranks);
 }
 

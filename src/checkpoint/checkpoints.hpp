@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "checkpoint/checkpoint_file.hpp"
+#include "files/writer_lock.hpp"
 #include "simulation/checkpointed_rows.hpp"
 #include "simulation/simulation_core.hpp"
 
@@ -30,7 +31,8 @@ class Checkpoints {
   /// to another run.
   std::optional<std::string> restart();
 
-  /// The run has started, and no row is written yet. Throws InputError where it cannot be saved.
+  /// The run has started, and no row is written yet; no other run writes its checkpoints from here
+  /// on. Throws InputError where it cannot be saved.
   void require_possible();
 
   /// The first row is there. Throws InputError where it cannot be saved.
@@ -88,6 +90,7 @@ class Checkpoints {
   LaneLayouts own_layouts_;                ///< of own_
   std::optional<ArchiveSchema> schema_;    ///< of which they are still to be made
   bool written_ = false;                   ///< the copy
+  std::optional<WriterLock> lock_;         ///< of the first rank
   std::int64_t began_at_ = 0;              ///< macro-step from which this run goes on
   WorkClock::Instant written_at_ = WorkClock::now();
   std::string told_;

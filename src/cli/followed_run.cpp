@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "record/results_lock.hpp"
+#include "files/writer_lock.hpp"
 #include "record/results_reader.hpp"
 
 namespace concord {

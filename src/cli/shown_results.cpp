@@ -12,7 +12,7 @@
 #include "files/replaceable.hpp"
 #include "files/text_output.hpp"
 #include "files/whole_file.hpp"
-#include "record/results_lock.hpp"
+#include "files/writer_lock.hpp"
 #include "record/results_reader.hpp"
 #include "support/name_patterns.hpp"
 

@@ -14,7 +14,7 @@
 #include "cli/session.hpp"
 #include "cli/watch_page.hpp"
 #include "cli/watched_run.hpp"
-#include "record/results_lock.hpp"
+#include "files/writer_lock.hpp"
 #include "record/results_reader.hpp"
 #include "support/name_patterns.hpp"
 #include "support/wording.hpp"

@@ -13,7 +13,7 @@
 #include "files/hdf5_io.hpp"
 #include "files/whole_file.hpp"
 #include "record/results_file.hpp"
-#include "record/results_lock.hpp"
+#include "files/writer_lock.hpp"
 #include "record/results_schema.hpp"
 #include "record/virtual_rows.hpp"
 #include "support/hdf5_error.hpp"

@@ -13,8 +13,8 @@
 #include "files/hdf5_io.hpp"
 #include "files/ordered_file.hpp"
 #include "files/whole_file.hpp"
+#include "files/writer_lock.hpp"
 #include "record/results_file.hpp"
-#include "record/results_lock.hpp"
 #include "record/row_buffer.hpp"
 #include "record/run_files.hpp"
 #include "support/agreement.hpp"
@@ -139,7 +139,7 @@ class ResultsWriter::Impl {
   Lengths written_;
   bool broken_ = false;  // a write failed: the file keeps what is written_
   bool is_free_ = false, begun_ = false, ended_ = false;
-  std::optional<ResultsLock> lock_;  // of the first rank
+  std::optional<WriterLock> lock_;  // of the first rank
 
   Hdf5Quiet quiet_;
   Hdf5File file_;  // of the first rank, which writes what all have
@@ -163,7 +163,9 @@ std::optional<std::string> ResultsWriter::Impl::on_first_rank(
 
 void ResultsWriter::Impl::claim(RunBegins begins) {
   if (begins == RunBegins::anew) require_free();
-  if (const auto failure = on_first_rank([&] { lock_.emplace(files_.path()); }))
+  if (const auto failure = on_first_rank([&] {
+        lock_.emplace(WrittenFile{files_.path(), "results file", "-cosim_output"});
+      }))
     throw InputError(*failure);
 }
 

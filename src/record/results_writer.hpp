@@ -22,7 +22,7 @@ enum class RunBegins { anew, perhaps_from_checkpoint };
 ///
 /// The file is there from the first row on; what was there before stays until then. It is touched
 /// only by flush, by close and by an append that fills the buffer, so a killed run leaves what
-/// these wrote. No other run can write it meanwhile (ResultsLock). A write error is a
+/// these wrote. No other run can write it meanwhile (WriterLock). A write error is a
 /// SimulationError on every rank alike; the file then keeps the rows written before. Destroyed
 /// without close, the file stays "running" and rows not yet written are dropped.
 class ResultsWriter {

@@ -134,6 +134,21 @@ def two_runs_do_not_share(bench):
 
 
 @case
+def two_runs_do_not_share_checkpoints(bench):
+    """They would move each other's copies away."""
+    process = begun(bench, "-cosim_checkpoint", "run.chk")
+    wait_until((bench.folder / "run.chk").exists, "a checkpoint", process)
+    before = (bench.folder / "run.chk").read_bytes()
+    bench.run("run", "model.yaml", "-cosim_output", "other.h5", "-cosim_checkpoint", "run.chk").fails(
+        2, "cannot write the checkpoint 'run.chk'", "another run is writing it", "-cosim_checkpoint")
+    assert (bench.folder / "run.chk").read_bytes() == before
+    assert not (bench.folder / "other.h5").exists()
+    process.kill()
+    bench.end(process)
+    bench.run("run", "model.yaml", "-cosim_stop", "0.1", "-cosim_checkpoint", "run.chk").succeeds()
+
+
+@case
 def two_ranks_hold_it_too(bench):
     process = begun(bench, ranks=2)
     bench.run("run", "model.yaml", ranks=2).fails(2, "another run is writing it")

@@ -1,4 +1,4 @@
-#include "record/results_lock.hpp"
+#include "files/writer_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -53,10 +53,11 @@ bool is_dead(const std::string& holder) {
   return (kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process);
 }
 
-[[noreturn]] void refuse(const fs::path& path, const std::string& reason,
+/// `remedy` is another one than another file.
+[[noreturn]] void refuse(const WrittenFile& file, const std::string& reason,
                          const std::string& remedy) {
-  throw InputError("cannot write the results file '" + path.string() + "': " + reason + "; " +
-                   remedy);
+  throw InputError("cannot write the " + file.what + " '" + file.path.string() + "': " + reason +
+                   "; " + remedy + ", or choose another file with " + file.option);
 }
 
 /// Whether `file` is still what lies at `lock`: its last holder removes it.
@@ -78,7 +79,7 @@ fs::path lock_of(const fs::path& path) {
 
 /// The locked file, or nothing where another process has it. Where the file system knows no locks
 /// (Lustre without `flock`), who has made the file has it, until it is removed.
-std::optional<int> locked(const fs::path& path, const fs::path& lock) {
+std::optional<int> locked(const WrittenFile& written, const fs::path& lock) {
   for (;;) {
     int file = open_lock(lock, O_CREAT | O_EXCL);
     const bool made = file >= 0;
@@ -89,9 +90,9 @@ std::optional<int> locked(const fs::path& path, const fs::path& lock) {
       }
     }
     if (file < 0) {
-      refuse(path,
+      refuse(written,
              "its lock '" + lock.string() + "' cannot be opened (" + std::strerror(errno) + ")",
-             "remove that file, or choose another file with -cosim_output");
+             "remove that file");
     }
     const bool mine = flock(file, LOCK_EX | LOCK_NB) == 0;
     const int error = mine ? 0 : errno;
@@ -114,24 +115,18 @@ bool is_being_written(const fs::path& path) {
   return fs::exists(lock, error) && !is_dead(read_holder(lock));
 }
 
-ResultsLock::ResultsLock(const fs::path& path) : lock_path_(lock_of(path)) {
-  auto file = locked(path, lock_path_);
+WriterLock::WriterLock(const WrittenFile& written) : lock_path_(lock_of(written.path)) {
+  auto file = locked(written, lock_path_);
   if (!file) {
     const std::string holder = read_holder(lock_path_);
     if (!is_dead(holder)) {
-      refuse(
-          path, "another run is writing it (process " + holder + ")",
-          "wait for its end, or choose another file with -cosim_output; if that process is gone, "
-          "remove '" +
-              lock_path_.string() + "'");
+      refuse(written, "another run is writing it (process " + holder + ")",
+             "wait for its end; if that process is gone, remove '" + lock_path_.string() + "'");
     }
     unlink(lock_path_.c_str());
-    file = locked(path, lock_path_);
+    file = locked(written, lock_path_);
   }
-  if (!file) {
-    refuse(path, "another run has just begun to write it",
-           "wait for its end, or choose another file with -cosim_output");
-  }
+  if (!file) refuse(written, "another run has just begun to write it", "wait for its end");
   file_ = *file;
   const std::string holder = std::to_string(getpid()) + " on host " + host() + "\n";
   if (ftruncate(file_, 0) != 0 ||
@@ -139,11 +134,11 @@ ResultsLock::ResultsLock(const fs::path& path) : lock_path_(lock_of(path)) {
     const std::string reason = std::strerror(errno);
     unlink(lock_path_.c_str());
     close(file_);
-    refuse(path, reason, "make room, or choose another file with -cosim_output");
+    refuse(written, reason, "make room");
   }
 }
 
-ResultsLock::~ResultsLock() {
+WriterLock::~WriterLock() {
   unlink(lock_path_.c_str());
   close(file_);
 }
