@@ -323,7 +323,7 @@ void Checkpoints::require_possible() {
   together(comm, [&] {
     require_replaceable_checkpoint(settings_.path, copy_.model);
     if (rank_in(comm) == 0)
-      lock_.emplace(WrittenFile{link_target(settings_.path), "checkpoint", "-cosim_checkpoint"});
+      lock_.emplace(LockedFile{link_target(settings_.path), "checkpoint", "-cosim_checkpoint"});
   });
   simulation_.snapshot(SnapshotFor::any_ranks);
 }

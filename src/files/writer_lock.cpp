@@ -54,7 +54,7 @@ bool is_dead(const std::string& holder) {
 }
 
 /// `remedy` is another one than another file.
-[[noreturn]] void refuse(const WrittenFile& file, const std::string& reason,
+[[noreturn]] void refuse(const LockedFile& file, const std::string& reason,
                          const std::string& remedy) {
   throw InputError("cannot write the " + file.what + " '" + file.path.string() + "': " + reason +
                    "; " + remedy + ", or choose another file with " + file.option);
@@ -79,7 +79,7 @@ fs::path lock_of(const fs::path& path) {
 
 /// The locked file, or nothing where another process has it. Where the file system knows no locks
 /// (Lustre without `flock`), who has made the file has it, until it is removed.
-std::optional<int> locked(const WrittenFile& written, const fs::path& lock) {
+std::optional<int> locked(const LockedFile& written, const fs::path& lock) {
   for (;;) {
     int file = open_lock(lock, O_CREAT | O_EXCL);
     const bool made = file >= 0;
@@ -115,7 +115,7 @@ bool is_being_written(const fs::path& path) {
   return fs::exists(lock, error) && !is_dead(read_holder(lock));
 }
 
-WriterLock::WriterLock(const WrittenFile& written) : lock_path_(lock_of(written.path)) {
+WriterLock::WriterLock(const LockedFile& written) : lock_path_(lock_of(written.path)) {
   auto file = locked(written, lock_path_);
   if (!file) {
     const std::string holder = read_holder(lock_path_);

@@ -6,7 +6,7 @@
 namespace concord {
 
 /// A file that a run writes, "results file", and what names it, "-cosim_output".
-struct WrittenFile {
+struct LockedFile {
   std::filesystem::path path;
   std::string what, option;
 };
@@ -16,7 +16,7 @@ struct WrittenFile {
 class WriterLock {
  public:
   /// Throws InputError, which names the process that holds it.
-  explicit WriterLock(const WrittenFile& file);
+  explicit WriterLock(const LockedFile& file);
   ~WriterLock();
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;

@@ -164,7 +164,7 @@ std::optional<std::string> ResultsWriter::Impl::on_first_rank(
 void ResultsWriter::Impl::claim(RunBegins begins) {
   if (begins == RunBegins::anew) require_free();
   if (const auto failure = on_first_rank([&] {
-        lock_.emplace(WrittenFile{files_.path(), "results file", "-cosim_output"});
+        lock_.emplace(LockedFile{files_.path(), "results file", "-cosim_output"});
       }))
     throw InputError(*failure);
 }
