@@ -114,4 +114,4 @@ def main(program, n=10000):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(str(Path(sys.argv[1]).resolve()), *map(int, sys.argv[2:]))
