@@ -116,8 +116,8 @@ const char* Run::run_once_for() const {
              : nullptr;
 }
 
-/// Nothing in the run itself tells its error, or will where a black box jumps
-/// or something happens too late; a second one could.
+/// Nothing in the run itself tells its error, or will where a black box jumps or something happens
+/// too late; a second one could.
 void Run::prepare_halving() {
   const SimulationPlan& plan = simulation_.plan();
   const bool untold = (simulation_.stepper().errors().missing() || plan.network.has_black_boxes() ||

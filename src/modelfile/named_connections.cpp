@@ -147,10 +147,10 @@ class NamedConnections {
   void join(const ConnectionEntry& connection, const std::string& from, const std::string& to) {
     const std::vector<std::string> outputs = owners_.outputs(from, connection.location);
     const std::vector<std::string> inputs = owners_.inputs(to, connection.location);
+    const std::unordered_set<std::string> fed(inputs.begin(), inputs.end());
     std::vector<std::string> names;
-    std::ranges::copy_if(outputs, std::back_inserter(names), [&](const std::string& name) {
-      return std::ranges::find(inputs, name) != inputs.end();
-    });
+    std::ranges::copy_if(outputs, std::back_inserter(names),
+                         [&](const std::string& name) { return fed.contains(name); });
     if (names.empty()) refuse_empty(connection, to, outputs, inputs);
     for (const std::string& name : names) add(connection, from + "." + name, to + "." + name);
     note(connection, names);

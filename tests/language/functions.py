@@ -100,14 +100,10 @@ class Rules(ModelTest):
     """Each rule broken once."""
 
     def refused(self, functions, expression, *words, own="", line=2):
-        path = self.model(f"experiment: {{stop: 1}}\nfunctions:\n{functions}\nparameters: {{g: 9}}\nsubsystems:\n  a:\n"
-                          f"    equations:\n      functions: {{{own}}}\n      parameters: {{k: 1}}\n"
-                          f"      states: {{x: 1}}\n      derivatives: {{x: \"{expression}\"}}\n"
-                          "      outputs: {x: x}\n")
-        run = execute("check", path)
-        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
-        for word in (f"model.yaml:{line}", *words):
-            self.assertIn(word, run.stderr)
+        self.check_refuses(f"experiment: {{stop: 1}}\nfunctions:\n{functions}\nparameters: {{g: 9}}\nsubsystems:\n  a:\n"
+                           f"    equations:\n      functions: {{{own}}}\n      parameters: {{k: 1}}\n"
+                           f"      states: {{x: 1}}\n      derivatives: {{x: \"{expression}\"}}\n"
+                           "      outputs: {x: x}\n", f"model.yaml:{line}", *words)
 
     def test_names(self):
         good = "  drag(v): v*v"

@@ -184,11 +184,8 @@ class Surfaces(ModelTest):
 
 class Rules(ModelTest):
     def refused(self, text, *words):
-        run = execute("check", self.model(f"experiment: {{stop: 1}}\nmaps: {{m: {{{text}}}}}\nparameters: {{g: 9}}\n"
-                                          "subsystems: {a: {equations: {outputs: {y: m(t)}}}}\n"))
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in ("model.yaml:2", *words):
-            self.assertIn(word, run.stderr)
+        self.check_refuses(f"experiment: {{stop: 1}}\nmaps: {{m: {{{text}}}}}\nparameters: {{g: 9}}\n"
+                           "subsystems: {a: {equations: {outputs: {y: m(t)}}}}\n", "model.yaml:2", *words)
 
     def test_points(self):
         self.refused("interpolation: linear", "'file'", "'points'")

@@ -9,38 +9,32 @@ PLAIN = HEAD + "  a: {equations: {outputs: {y: t}}}\n"
 
 
 class Models(ModelTest):
-    def refused(self, text, *words, options=()):
-        run = execute("check", self.model(text), *options)
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in words:
-            self.assertIn(word, run.stderr)
-
     def test_expressions(self):
-        self.refused(HEAD + '  a: {equations: {outputs: {y: "t > 0 and t < 1"}}}\n', "model.yaml:3", "write && for 'and'")
-        self.refused(HEAD + '  a: {equations: {outputs: {y: "not t"}}}\n', "write ! for 'not'")
-        self.refused(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {der(x): -x}, outputs: {y: x}}}\n",
+        self.check_refuses(HEAD + '  a: {equations: {outputs: {y: "t > 0 and t < 1"}}}\n', "model.yaml:3", "write && for 'and'")
+        self.check_refuses(HEAD + '  a: {equations: {outputs: {y: "not t"}}}\n', "write ! for 'not'")
+        self.check_refuses(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {der(x): -x}, outputs: {y: x}}}\n",
                      "model.yaml:3", "write x: ...")
-        self.refused(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {x': -x}, outputs: {y: x}}}\n", "write x: ...")
-        self.refused(HEAD + "  a:\n    equations:\n      parameters:\n        k: 5,5\n      outputs: {y: k}\n", "model.yaml:6",
+        self.check_refuses(HEAD + "  a: {equations: {states: {x: 1}, derivatives: {x': -x}, outputs: {y: x}}}\n", "write x: ...")
+        self.check_refuses(HEAD + "  a:\n    equations:\n      parameters:\n        k: 5,5\n      outputs: {y: k}\n", "model.yaml:6",
                      "'5,5'", "behind a point")
 
     def test_yaml(self):
-        self.refused(HEAD + "\ta: {equations: {outputs: {y: t}}}\n", "model.yaml:3", "tab")
-        self.refused(HEAD + "  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
+        self.check_refuses(HEAD + "\ta: {equations: {outputs: {y: t}}}\n", "model.yaml:3", "tab")
+        self.check_refuses(HEAD + "  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
                      "connections: [c[1].y -> c[2].u]\n", "bracket", "in quotes")
-        self.refused(HEAD + "  c: {repeat: {i: 4}, equations: {outputs: {y: t}}}\n", "i: [1, 4]")
-        self.refused("stop: 1\n" + PLAIN, "model.yaml:1", "'stop' belongs under 'experiment'")
-        self.refused(HEAD + "  a: {states: {x: 1}, equations: {outputs: {y: t}}}\n", "'states' belongs under 'equations'")
+        self.check_refuses(HEAD + "  c: {repeat: {i: 4}, equations: {outputs: {y: t}}}\n", "i: [1, 4]")
+        self.check_refuses("stop: 1\n" + PLAIN, "model.yaml:1", "'stop' belongs under 'experiment'")
+        self.check_refuses(HEAD + "  a: {states: {x: 1}, equations: {outputs: {y: t}}}\n", "'states' belongs under 'equations'")
 
     def test_connections(self):
         cells = HEAD + ("  c: {repeat: {i: [1, 2]}, equations: {inputs: {u: 0}, outputs: {y: u}}}\n"
                         "  a: {equations: {outputs: {y: t}, units: {y: UNIT}}}\n"
                         "  b: {equations: {inputs: {u: 0}, outputs: {y: u}, units: {u: N.m}}}\nconnections: [TEXT]\n")
-        self.refused(cells.replace("TEXT", "a.y -> c.u").replace("UNIT", "s"), "model.yaml:6", "'c' is repeated", "c[1]")
-        self.refused(cells.replace("TEXT", "a.y -> b.u").replace("UNIT", "Nm"), "'Nm'", "did you mean 'N.m'?")
+        self.check_refuses(cells.replace("TEXT", "a.y -> c.u").replace("UNIT", "s"), "model.yaml:6", "'c' is repeated", "c[1]")
+        self.check_refuses(cells.replace("TEXT", "a.y -> b.u").replace("UNIT", "Nm"), "'Nm'", "did you mean 'N.m'?")
 
     def test_options(self):
-        self.refused(PLAIN, "an FMU alone", "-cosim_stop", options=("--stop-time", "3"))
+        self.check_refuses(PLAIN, "an FMU alone", "-cosim_stop", options=("--stop-time", "3"))
         run = execute("run", self.model(PLAIN), "--stop-time", "3")
         self.assertEqual(run.returncode, 2)
         self.assertIn("-cosim_stop", run.stderr)

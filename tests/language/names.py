@@ -103,10 +103,7 @@ class Names(ModelTest):
 class Rules(ModelTest):
     def refused(self, old, new, *words):
         self.assertEqual(SHORT.count(old), 1, old)
-        run = execute("check", self.model(SHORT.replace(old, new)))
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in ("model.yaml:", *words):
-            self.assertIn(word, run.stderr)
+        self.check_refuses(SHORT.replace(old, new), "model.yaml:", *words)
 
     def test_connections(self):
         self.refused("boiler.* -> rooms.*", "zone[1].* -> boiler.*", "connects nothing", "known outputs: T, open", "known inputs: q")

@@ -91,10 +91,7 @@ class Sums(ModelTest):
 
 class Rules(ModelTest):
     def refused(self, text, *words, units="", boiler=""):
-        run = execute("check", self.model(house(text, units, boiler)))
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in ("model.yaml:24", *words):
-            self.assertIn(word, run.stderr)
+        self.check_refuses(house(text, units, boiler), "model.yaml:24", *words)
 
     def test_terms(self):
         self.refused("sum(room[*].p) -> boiler.q", "stands for no output", "room[1].q")

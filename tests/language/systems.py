@@ -163,10 +163,7 @@ subsystems:
 class Rules(ModelTest):
     def refused(self, old, new, *words, options=()):
         self.assertIn(old, NESTED)
-        run = execute("check", self.model(NESTED.replace(old, new)), *options)
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in words:
-            self.assertIn(word, run.stderr)
+        self.check_refuses(NESTED.replace(old, new), *words, options=options)
 
     def test_terminals(self):
         self.refused("-> drive.pedal", "-> drive.pedl", "system 'drive' has no input 'pedl'", "did you mean 'pedal'")

@@ -348,11 +348,7 @@ class Switches(ModelTest):
 class Rules(ModelTest):
     def refused(self, old, new, *words, options=(), text=ROD):
         self.assertIn(old, text)
-        changed = text.replace(old, new)
-        run = execute("check", self.model(changed), *options)
-        self.assertEqual(run.returncode, 2, run.stdout)
-        for word in ("model.yaml:" if not options else "", *words):
-            self.assertIn(word, run.stderr)
+        self.check_refuses(text.replace(old, new), "model.yaml:" if not options else "", *words, options=options)
 
     def test_elements(self):
         self.refused('"T[1]": q', '"T[2]": q', "'T[2]'", "twice")

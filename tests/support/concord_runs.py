@@ -136,6 +136,13 @@ class ModelTest(unittest.TestCase):
     def model(self, text):
         return write_model(self.folder, "model", text)
 
+    def check_refuses(self, text, *words, options=()):
+        """`concord check` of the model ends with exit code 2, and says all that."""
+        run = execute("check", self.model(text), *options)
+        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+        for word in words:
+            self.assertIn(word, run.stderr)
+
 
 def distance(results, reference):
     """Of the states, relative to each one's largest value."""
