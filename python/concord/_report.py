@@ -153,6 +153,8 @@ def _trust(recorded: Recorded) -> List[str]:
                     (recorded.number("black_box_jumps"), recorded.number("macro_steps_at_noise")))
     if recorded.text("driven"):
         told.append(f"Driven: {recorded.text('driven')}.")
+    if recorded.text("by_the_clock"):
+        told.append(f"By the clock: {recorded.text('by_the_clock')}.")
     late = recorded.number("late_events")
     told.append(f"Events: {len(recorded.events())}; jumps found in black boxes: {jumps}; "
                 f"macro-steps that ended at noise: {noise}"

@@ -27,6 +27,7 @@ bool is_free(const std::string& option) {
                                              "cosim_hang_limit",
                                              "cosim_realtime",
                                              "cosim_realtime_late",
+                                             "cosim_realtime_lock",
                                              "cosim_summary",
                                              "cosim_trace",
                                              "cosim_fmu_calls",

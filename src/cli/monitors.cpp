@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 
 namespace concord {
 namespace {
@@ -21,9 +22,10 @@ void StepMonitor::step_accepted(const StepReport& report) {
               report.rejections);
 }
 
-ProgressLine::ProgressLine(double start, double stop)
+ProgressLine::ProgressLine(double start, double stop, const Lateness& lateness)
     : start_(start),
       stop_(stop),
+      lateness_(lateness),
       terminal_(isatty(STDERR_FILENO) != 0),
       began_(Clock::now()),
       next_(began_ + (terminal_ ? Clock::duration(terminal_interval) : log_interval)) {}
@@ -47,8 +49,11 @@ void ProgressLine::step_accepted(const StepReport& report) {
 void ProgressLine::print(double time, double elapsed) {
   const double done = (time - start_) / (stop_ - start_);
   const double left = elapsed * (1.0 - done) / std::max(done, 1e-12);
-  std::fprintf(stderr, "%s%5.1f %%  t = %.6g s  elapsed %.1f s  left %.1f s%s",
-               terminal_ ? "\r" : "", 100.0 * done, time, elapsed, left, terminal_ ? "   " : "\n");
+  const std::string late =
+      lateness_.steps == 0 ? "" : "  late " + std::to_string(lateness_.total());
+  std::fprintf(stderr, "%s%5.1f %%  t = %.6g s  elapsed %.1f s  left %.1f s%s%s",
+               terminal_ ? "\r" : "", 100.0 * done, time, elapsed, left, late.c_str(),
+               terminal_ ? "   " : "\n");
   std::fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "settings/settings.hpp"
+#include "simulation/pacing.hpp"
 #include "simulation/step_report.hpp"
 
 namespace concord {
@@ -17,7 +18,8 @@ class StepMonitor : public StepObserver {
 /// with the share done and the time left. Rank 0 only.
 class ProgressLine : public StepObserver {
  public:
-  ProgressLine(double start, double stop);
+  /// `lateness`: of what goes by the clock.
+  ProgressLine(double start, double stop, const Lateness& lateness);
   ~ProgressLine() override;
   void step_accepted(const StepReport& report) override;
 
@@ -26,6 +28,7 @@ class ProgressLine : public StepObserver {
   void print(double time, double elapsed);
 
   double start_, stop_;
+  const Lateness& lateness_;
   bool terminal_;
   Clock::time_point began_;
   Clock::time_point next_;

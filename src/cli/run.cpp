@@ -59,7 +59,7 @@ Run::Run(std::unique_ptr<SimulationPlan> plan, const std::string& command_line, 
 }
 
 int Run::go(AfterStop after) {
-  StopSignals stop_signals;
+  const StopSignals stop_signals;
   const ExitsAreErrors exits_are_errors;
   if (settings_.view) {
     view();
@@ -69,13 +69,13 @@ int Run::go(AfterStop after) {
     const int code = conclude();
     end_stream(status_, code);
     if (code == stopped_early && after == AfterStop::program_ends) {
-      stop_signals.ignore_late_ones();
+      StopSignals::ignore_late_ones();
     }
     return code;
   } catch (const InputError&) {
     costs_ = costs_of(simulation_);
     if (recorder_->begun()) {
-      close_failed();
+      recorder_->close(RunStatus::failed, costs_, quality_of(simulation_, summary_));
     }
     end_stream(RunStatus::failed, 2);
     throw;
@@ -98,7 +98,7 @@ void Run::add_observers() {
     own(std::make_unique<StepMonitor>());
   }
   if (settings_.progress && speaks()) {
-    own(std::make_unique<ProgressLine>(settings_.start, settings_.stop));
+    own(std::make_unique<ProgressLine>(settings_.start, settings_.stop, summary_.lateness));
   }
   prepare_halving();
 }
@@ -215,7 +215,9 @@ void Run::simulate() {
       stream_->start();
     }
     watch_exits();
-    pacing_.begin(simulation_.time());
+    if (const std::string refused = pacing_.begin(simulation_.time()); !refused.empty()) {
+      note("-cosim_realtime_lock: the system does not let this be locked: " + refused);
+    }
     simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
   } catch (const EndOfSimulation& end) {
     asked_for_end_ = true;
@@ -288,7 +290,7 @@ int Run::conclude() {
     print_summary(simulation_, summary_, conclusion, requests_.reason(), requests_.elapsed());
     print_way_on();
   }
-  report(&conclusion, to_string(conclusion.status), requests_.reason());
+  report(conclusion, to_string(conclusion.status), requests_.reason());
   return simulation_.finished() ? 0 : stopped_early;
 }
 
@@ -433,7 +435,7 @@ void Run::require_writable(const std::vector<std::string>& paths) const {
 }
 
 /// -cosim_summary and -cosim_trace. Collective.
-void Run::report(const Conclusion* conclusion, std::string_view status, const std::string& reason) {
+void Run::report(const Conclusion& conclusion, std::string_view status, const std::string& reason) {
   together(comm(), [&] {
     if (first() && !settings_.summary_file.empty()) {
       write_summary_file(settings_.summary_file,
@@ -459,16 +461,14 @@ void Run::require_sound_end() const {
   }
 }
 
-void Run::close_failed() {
-  recorder_->close(RunStatus::failed, costs_, quality_of(simulation_, summary_));
-}
-
 /// The run's own error is what counts: what goes wrong in its wake is told beside it.
 void Run::end_failed(const char* error) {
   costs_ = costs_of(simulation_);
   in_wake([&] { checkpoints_.keep(); });
-  in_wake([&] { close_failed(); });
-  in_wake([&] { report(nullptr, to_string(RunStatus::failed), error); });
+  Conclusion conclusion;
+  in_wake([&] { judge(simulation_, summary_, conclusion); });
+  in_wake([&] { recorder_->close(RunStatus::failed, costs_, conclusion.quality); });
+  in_wake([&] { report(conclusion, to_string(RunStatus::failed), error); });
 }
 
 void Run::in_wake(const std::function<void()>& work) const {

@@ -89,10 +89,9 @@ class Run {
   void learn_by_halving(Conclusion& conclusion);
   std::optional<std::vector<double>> errors_by_second_run();
   void require_writable(const std::vector<std::string>& paths) const;
-  void report(const Conclusion* conclusion, std::string_view status, const std::string& reason);
+  void report(const Conclusion& conclusion, std::string_view status, const std::string& reason);
   void print_way_on() const;
   void require_sound_end() const;
-  void close_failed();
   void end_failed(const char* error);
   void in_wake(const std::function<void()>& work) const;
 

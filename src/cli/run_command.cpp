@@ -18,6 +18,7 @@
 #include "settings/unread_options.hpp"
 #include "simulation/own_paces.hpp"
 #include "simulation/step_listener.hpp"
+#include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
@@ -63,6 +64,7 @@ const RegisteredCommand run({
     .more_help = options_help,
     .run =
         [](const Arguments& arguments) {
+          const StopSignals from_the_first_line_on;
           return with_model(run, arguments, [](ModelCall call) {
             return with_lone_output(
                 call, [&] { return run_command(std::move(call.model), call.command_line); });

@@ -105,7 +105,8 @@ void write_picture(const std::string& path, const std::string& bytes) {
       throw std::system_error(errno, std::generic_category());
     replace_file(path, std::as_bytes(std::span(bytes)));
   } catch (const std::system_error& error) {
-    throw InputError("cannot write the picture '" + path + "': " + error.code().message());
+    throw InputError("cannot write the picture '" + path + "': " + error.code().message() +
+                     "; choose a place that exists, has room and may be written to");
   }
 }
 

@@ -234,9 +234,8 @@ void print_summary(const SimulationCore& simulation, const RunSummary& summary,
     std::printf("  accuracy              %s\n", conclusion.quality.accuracy.c_str());
   }
   print_remarkable(summary, conclusion.quality);
-  if (summary.lateness.steps > 0) {
-    std::printf("  by the clock          %.6g s in each second, %s\n",
-                plan.settings.realtime.factor, summary.lateness.describe().c_str());
+  if (!conclusion.quality.by_the_clock.empty()) {
+    std::printf("  by the clock          %s\n", conclusion.quality.by_the_clock.c_str());
   }
   print_without_effect(plan.settings);
   print_unread_options();

@@ -29,7 +29,11 @@ Json realtime_of(const Lateness& lateness) {
           {"late", lateness.total()},
           {"latest", lateness.most},
           {"limits", lateness.limits},
-          {"late_by_limit", lateness.late}};
+          {"late_by_limit", lateness.late},
+          {"passed_within",
+           {{"0.5", lateness.within(0.5)},
+            {"0.99", lateness.within(0.99)},
+            {"0.9999", lateness.within(0.9999)}}}};
 }
 
 Json options_of(const SimulationPlan& plan) {
@@ -123,9 +127,7 @@ void write_summary_file(const std::string& path, const RunEnd& end) {
                {"coupling_evaluations", end.summary.evaluations},
                {"results", plan.settings.record.path}};
   if (plan.settings.method.solve.at_nodes) json["nodes"] = end.summary.nodes;
-  if (end.conclusion != nullptr) {
-    json["quality"] = quality_of(*end.conclusion);
-  }
+  json["quality"] = quality_of(end.conclusion);
   if (plan.model.found_start) {
     json["initial"] = initial_of(*plan.model.found_start);
   }

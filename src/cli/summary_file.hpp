@@ -10,7 +10,7 @@ namespace concord {
 struct RunEnd {
   const SimulationCore& simulation;
   const RunSummary& summary;
-  const Conclusion* conclusion;  ///< null where the run has failed
+  const Conclusion& conclusion;
   const RunCosts& costs;
   std::string status;  ///< as in the results file
   std::string reason;  ///< of an early end, or the error; may be empty

@@ -267,7 +267,7 @@ int sweep_model(const ModelFileCall& call) {
   together(PETSC_COMM_WORLD, [&] { sweep.emplace(call); });
   const auto ranks =
       static_cast<int>(whole_number(call.own, "sweep", "ranks_per_run", 1).value_or(1));
-  StopSignals stop_signals;
+  const StopSignals stop_signals;
   const bool first = rank_in(PETSC_COMM_WORLD) == 0;
   RunQueue queue(PETSC_COMM_WORLD, ranks, sweep->missing(),
                  [&](const std::string& line) { return sweep->take(line); });
@@ -275,7 +275,7 @@ int sweep_model(const ModelFileCall& call) {
   work_off(*sweep, queue, first ? &server : nullptr);
   queue.finish();
   const int code = first ? sweep->conclude() : 0;
-  if (StopSignals::received() != 0) stop_signals.ignore_late_ones();
+  if (StopSignals::received() != 0) StopSignals::ignore_late_ones();
   return code;
 }
 

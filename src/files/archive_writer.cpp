@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr time_t date_of_entries = 315'619'200;  // 2 January 1980; ZIP knows no earlier year
 
 [[noreturn]] void refuse_to_write(const fs::path& path, const std::string& reason) {
-  throw InputError("cannot write '" + path.string() + "': " + reason);
+  throw InputError("cannot write '" + path.string() + "': " + reason +
+                   "; choose a place that exists, has room and may be written to");
 }
 
 void require_place(const fs::path& path, FileContent written) {

@@ -38,7 +38,8 @@ void TextOutput::close() {
 }
 
 void TextOutput::fail() const {
-  throw InputError("cannot write " + name_ + ": " + std::strerror(errno));
+  throw InputError("cannot write " + name_ + ": " + std::strerror(errno) +
+                   "; choose a place that exists, has room and may be written to");
 }
 
 }  // namespace concord

@@ -371,6 +371,8 @@ const ResultsAttribute attributes[] = {
     {"/", "undecided", no_text, [](const ResultsEnd& end) { return value(end.quality.undecided); }},
     {"/", "accuracy", no_text, [](const ResultsEnd& end) { return value(end.quality.accuracy); }},
     {"/", "driven", no_text, [](const ResultsEnd& end) { return value(end.quality.driven); }},
+    {"/", "by_the_clock", no_text,
+     [](const ResultsEnd& end) { return value(end.quality.by_the_clock); }},
     {"/", "idle_at_start", no_text,
      [](const ResultsEnd& end) { return value(end.quality.idle_at_start); }},
     {"/", "macro_steps_at_noise", [](const ResultsLayout&, int) { return value(std::int64_t{0}); },

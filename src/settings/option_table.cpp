@@ -426,6 +426,11 @@ OptionTable<Settings> make_run_options() {
         "ones come as much later",
         one_of<Late>(), at<&Settings::realtime, &RealtimeSettings::late>)
           .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
+      O("cosim_realtime_lock",
+        "memory that is never paged out (mlockall), and a place before all ordinary processes "
+        "(SCHED_FIFO), while the run goes by the clock; what the system does not allow is told",
+        flag(), at<&Settings::realtime, &RealtimeSettings::locked>)
+          .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
       O("cosim_scenario",
         "YAML file of what happens to inputs, outputs and parameters while the model runs: set, "
         "ramp, override, offset, freeze, drop, noise, at a time or when a condition becomes true; "

@@ -57,6 +57,12 @@ double OutputGrid::next(double t) const {
   return start_ + k * interval_;
 }
 
+double OutputGrid::count(double begin, double end) const {
+  if (!listed_) return given() ? (end - begin) / interval_ : 0.0;
+  return static_cast<double>(std::ranges::upper_bound(times_, end) -
+                             std::ranges::lower_bound(times_, begin));
+}
+
 bool OutputGrid::reaches(double begin, double end) const {
   const double there = next(end - 2.0 * rounding_);
   return same(there, end) && !same(there, begin);

@@ -26,6 +26,8 @@ class OutputGrid {
 
   /// The first time behind t that is not the same; infinity without one.
   double next(double t) const;
+  /// How many times there are from begin to end, about.
+  double count(double begin, double end) const;
   /// Whether what leads from begin to end comes to one of the times there.
   bool reaches(double begin, double end) const;
   bool same(double a, double b) const;

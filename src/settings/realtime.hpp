@@ -24,6 +24,7 @@ inline std::span<const WordOf<Late>> words_of<Late>() {
 struct RealtimeSettings {
   double factor = 0.0;  ///< model time over wall time; 0: as fast as it can
   Late late = Late::warn;
+  bool locked = false;  ///< memory stays in memory, and no ordinary process comes before
 
   bool paced() const { return factor > 0.0; }
 };

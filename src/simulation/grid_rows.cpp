@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "concord/errors.hpp"
+#include "support/ranks.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -10,7 +11,27 @@ namespace concord {
 GridRows::GridRows(const Settings& settings, RankNetwork& subsystems, const Coupling& coupling)
     : grid_(settings.record.grid), subsystems_(subsystems), coupling_(coupling) {}
 
+/// The rows of one macro-step are in memory together; the same on every rank.
+void GridRows::require_room(const MacroStep& step) const {
+  constexpr double most = 8e9;  // bytes
+  const Network& network = subsystems_.network();
+  const double share =
+      static_cast<double>(sizeof(Sample) * (network.n_outputs() + network.n_inputs()) +
+                          sizeof(double) * network.n_states()) /
+      ranks_of(subsystems_.comm());
+  const double rows = grid_.count(step.begin, step.end);
+  const double most_rows = most / (sizeof(PassedPoint) + share);
+  if (rows <= most_rows) return;
+  const double room = step.size() * most_rows / rows;
+  throw SimulationError(
+      "t = " + short_number(step.begin) + " s, macro-step " + short_number(step.size()) +
+      " s: " + short_number(rows) + " rows in one macro-step are more than memory has room for (" +
+      short_number(most_rows) + "); give a longer -cosim_output_interval, or a -cosim_step of at " +
+      "most " + short_number(room));
+}
+
 void GridRows::find_times(const MacroStep& step) {
+  require_room(step);
   times_.clear();
   for (double t = grid_.next(step.begin); t < step.end && !grid_.same(t, step.end);
        t = grid_.next(t)) {
@@ -22,10 +43,10 @@ bool GridRows::begin(const MacroStep& step) {
   if (!grid_.given()) {
     return false;
   }
-  find_times(step);
   const auto whole = coupling_.states();
   states_.assign(whole.begin(), whole.end());
-  return !times_.empty();
+  const double first = grid_.next(step.begin);
+  return first < step.end && !grid_.same(first, step.end);
 }
 
 std::span<const PassedPoint> GridRows::follow(const PassedStep& passed,

@@ -30,6 +30,7 @@ class GridRows {
 
  private:
   void find_times(const MacroStep& step);
+  void require_room(const MacroStep& step) const;
   void follow_whole(const PassedStep& passed, std::span<const Sample> inputs, Coupling& coupling);
 
   const OutputGrid& grid_;

@@ -1,11 +1,21 @@
 #include "simulation/pacing.hpp"
 
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 #include "concord/errors.hpp"
+#include "simulation/stop_signals.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
 #include "support/wording.hpp"
@@ -19,13 +29,27 @@ std::string rounded(double seconds) {
   return text;
 }
 
-/// Until a signal comes, at the latest.
-void wait(double seconds) {
-  timespec time{};
-  time.tv_sec = static_cast<std::time_t>(seconds);
-  time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+using Clock = std::chrono::steady_clock;
+
+double seconds_until(Clock::time_point time) {
+  return std::chrono::duration<double>(time - Clock::now()).count();
 }
+
+/// Or until a signal comes. What a system needs to wake a process is not slept, but watched.
+void wait_until(Clock::time_point due) {
+  constexpr double waking = 6e-5;  // s
+  const double seconds = seconds_until(due) - waking;
+  if (seconds > 0.0) {
+    timespec time{};
+    time.tv_sec = static_cast<std::time_t>(seconds);
+    time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+  while (seconds_until(due) > 0.0 && StopSignals::received() == 0) continue;
+}
+
+constexpr double least_passed = 1e-7;  // s, the first bin's upper end
+constexpr double bins_per_decade = 10.0;
 
 }  // namespace
 
@@ -35,14 +59,31 @@ void Lateness::count(double seconds) {
   most = std::max(most, seconds);
 }
 
+void Lateness::pass(double seconds) {
+  const double bin = seconds > least_passed
+                         ? std::ceil(bins_per_decade * std::log10(seconds / least_passed))
+                         : 0.0;
+  ++passed[std::min(static_cast<std::size_t>(bin), passed.size() - 1)];
+}
+
+double Lateness::within(double share) const {
+  const auto all = std::accumulate(passed.begin(), passed.end(), std::int64_t{0});
+  std::int64_t count = 0;
+  for (std::size_t bin = 0; bin < passed.size(); ++bin) {
+    count += passed[bin];
+    if (all > 0 && static_cast<double>(count) >= share * static_cast<double>(all))
+      return least_passed * std::pow(10.0, static_cast<double>(bin) / bins_per_decade);
+  }
+  return 0.0;
+}
+
 std::int64_t Lateness::total() const {
   return std::accumulate(late.begin(), late.end(), std::int64_t{0});
 }
 
 std::string Lateness::describe() const {
   std::string text = std::to_string(total()) + " of " + std::to_string(steps) + " macro-steps late";
-  if (total() == 0) return text;
-  text += ", at most " + rounded(most);
+  if (total() > 0) text += ", at most " + rounded(most);
   const char* separator = ": ";
   for (std::size_t bin = 0; bin < late.size(); ++bin) {
     if (late[bin] == 0) continue;
@@ -51,15 +92,44 @@ std::string Lateness::describe() const {
             rounded(limits[beyond ? bin - 1 : bin]);
     separator = ", ";
   }
-  return text;
+  return text + "; passed within " + rounded(within(0.5)) + " (half), " + rounded(within(0.99)) +
+         " (99 %), " + rounded(within(0.9999)) + " (99.99 %)";
 }
 
 Pacing::Pacing(MPI_Comm comm, const RealtimeSettings& settings)
     : comm_(comm), settings_(settings) {}
 
-void Pacing::begin(double t) {
+Pacing::~Pacing() {
+  if (in_memory_) munlockall();
+  const sched_param ordinary{};
+  if (in_front_) sched_setscheduler(0, SCHED_OTHER, &ordinary);
+}
+
+std::string Pacing::begin(double t) {
+  if (settings_.paced()) prctl(PR_SET_TIMERSLACK, 1UL);
+  std::string refused = settings_.paced() && settings_.locked ? lock() : "";
   begin_ = t;
   began_ = Clock::now();
+  return refused;
+}
+
+/// Ranks that share a processor wait for each other by yielding it, which those in front of all
+/// others do not.
+std::string Pacing::lock() {
+  std::vector<std::string> refused;
+  in_memory_ = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
+  if (!in_memory_)
+    refused.push_back(std::string("memory (mlockall: ") + std::strerror(errno) + ")");
+  sched_param first{};
+  first.sched_priority = sched_get_priority_min(SCHED_FIFO);
+  if (static_cast<unsigned>(ranks_of(comm_)) > std::thread::hardware_concurrency()) {
+    refused.push_back("scheduling (more ranks than processors)");
+  } else {
+    in_front_ = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+    if (!in_front_)
+      refused.push_back(std::string("scheduling (SCHED_FIFO: ") + std::strerror(errno) + ")");
+  }
+  return joined(refused, ", ");
 }
 
 double Pacing::keep(double t, Lateness& lateness) {
@@ -69,10 +139,14 @@ double Pacing::keep(double t, Lateness& lateness) {
   const double late = first_passed - (t - begin_) / settings_.factor;
   ++lateness.steps;
   if (late > 0.0) {
+    lateness.pass(late);
     be_late(t, late, lateness);
     return 0.0;
   }
-  wait(-late);
+  const auto due = began_ + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>((t - begin_) / settings_.factor));
+  wait_until(due);
+  lateness.pass(-seconds_until(due));
   return -late;
 }
 

@@ -9,6 +9,7 @@
 #include "simulation/run_summary.hpp"
 #include "simulation/simulation_core.hpp"
 #include "support/agreement.hpp"
+#include "support/wording.hpp"
 #include "units/units.hpp"
 
 namespace concord {
@@ -81,6 +82,11 @@ std::int64_t revived_in(const SimulationCore& simulation) {
   return std::lround(agree_on_sum(simulation.plan().comm, own));
 }
 
+std::string by_the_clock(const RealtimeSettings& settings, const Lateness& lateness) {
+  if (lateness.steps == 0) return {};
+  return short_number(settings.factor) + " s in each second, " + lateness.describe();
+}
+
 }  // namespace
 
 RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summary) {
@@ -97,6 +103,7 @@ RunQuality quality_of(const SimulationCore& simulation, const RunSummary& summar
   known.black_box_jumps = simulation.stepper().black_box_jumps();
   known.idle_at_start = simulation.stepper().events().idle_at_start();
   known.driven = driven_in(simulation);
+  known.by_the_clock = by_the_clock(simulation.plan().settings.realtime, summary.lateness);
   known.revived = revived_in(simulation);
   if (const auto worst = worst_of(simulation, known.output_errors)) {
     known.worst = worst->second;

@@ -35,6 +35,7 @@ struct RunQuality {
   std::int64_t black_box_jumps = 0;
   std::string idle_at_start;  ///< conditions that were true there and did not act; empty: none
   std::string driven;  ///< what no estimate has, as inputs were set from outside; empty: were not
+  std::string by_the_clock;  ///< how late it was; empty where it does not go by the clock
   std::int64_t revived = 0;  ///< isolated subsystems that had died, each time
 };
 

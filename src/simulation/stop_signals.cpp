@@ -10,6 +10,7 @@ namespace {
 volatile std::sig_atomic_t stop_signal = 0;
 timespec stop_time;
 int alive = 0;  // of StopSignals
+bool late_ones_are_ignored = false;
 
 /// What a write to a pipe or file raises, again at every write: it asks once.
 bool comes_with_writes(int number) { return number == SIGPIPE || number == SIGXFSZ; }
@@ -44,18 +45,15 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
-  --alive;
+  const bool last = --alive == 0;
+  struct sigaction ignored = {};
+  ignored.sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    sigaction(numbers[i], &before_[i], nullptr);
+    sigaction(numbers[i], last && late_ones_are_ignored ? &ignored : &before_[i], nullptr);
   }
 }
 
-void StopSignals::ignore_late_ones() {
-  for (struct sigaction& action : before_) {
-    action = {};
-    action.sa_handler = SIG_IGN;
-  }
-}
+void StopSignals::ignore_late_ones() { late_ones_are_ignored = true; }
 
 int StopSignals::received() { return stop_signal; }
 

@@ -17,8 +17,8 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   /// The program is ending because a signal came, to this rank or to another: the same signals are
-  /// ignored from now on. Launchers send them to one rank after the other.
-  void ignore_late_ones();
+  /// ignored once no StopSignals live. Launchers send them to one rank after the other.
+  static void ignore_late_ones();
 
   /// The first signal that came, or 0.
   static int received();

@@ -1,6 +1,7 @@
 #include "studies/asked_runs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -19,7 +20,7 @@
 
 namespace concord {
 TimeTable read_measurements(const std::string& path) {
-  TimeTable table = read_table(path);
+  TimeTable table = read_table(path, "", Gaps::not_a_number);
   if (!means_time(table.time_name))
     throw InputError(path + ":1: no column is called 'time'; the first one is " +
                      in_quotes(table.time_name));
@@ -27,6 +28,10 @@ TimeTable read_measurements(const std::string& path) {
     throw InputError(path +
                      ":1: has no column beside the time; give one for each variable that "
                      "was measured, called as in the model: left.x");
+  for (std::size_t column = 0; column < table.names.size(); ++column)
+    if (std::ranges::all_of(table.columns[column], [](double value) { return std::isnan(value); }))
+      throw InputError(path + ":1: the column " + in_quotes(table.names[column]) +
+                       " has no value at all; leave it out");
   return table;
 }
 

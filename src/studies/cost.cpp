@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -104,8 +105,9 @@ double misfit(const TimeTable& table, std::span<const double> answers) {
   double sum = 0.0;
   for (std::size_t row = 0; row < table.time.size(); ++row)
     for (std::size_t column = 0; column < table.names.size(); ++column) {
-      const double off = answers[row * table.names.size() + column] - table.columns[column][row];
-      sum += off * off;
+      const double measured = table.columns[column][row];
+      const double off = answers[row * table.names.size() + column] - measured;
+      if (!std::isnan(measured)) sum += off * off;
     }
   return sum;
 }

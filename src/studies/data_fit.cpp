@@ -52,11 +52,15 @@ void DataFit::take(const TimeTable& table) {
     const auto found = std::ranges::find(variables_, name, &MeasuredVariable::name);
     variables.push_back(static_cast<std::size_t>(found - variables_.begin()));
     if (found == variables_.end()) variables_.push_back({.name = name});
-    variables_[variables.back()].values += table.time.size();
   }
-  for (std::size_t row = 0; row < table.time.size(); ++row)
-    for (std::size_t column = 0; column < variables.size(); ++column)
-      data_.push_back({table.time[row], table.columns[column][row], variables[column]});
+  for (std::size_t row = 0; row < table.time.size(); ++row) {
+    for (std::size_t column = 0; column < variables.size(); ++column, ++answers_) {
+      const double value = table.columns[column][row];
+      if (std::isnan(value)) continue;
+      data_.push_back({table.time[row], value, variables[column], answers_});
+      ++variables_[variables[column]].values;
+    }
+  }
 }
 
 std::vector<Varied> DataFit::varied(const std::vector<double>& numbers) const {
@@ -69,13 +73,13 @@ std::vector<Varied> DataFit::varied(const std::vector<double>& numbers) const {
 }
 
 Residuals DataFit::weighted(const Derivatives& found) const {
-  Residuals result{found.values, found.by};
-  for (std::size_t i = 0; i < data_.size(); ++i) {
-    const auto row = static_cast<Eigen::Index>(i);
-    const double weight =
-        data_[i].time > until_ ? 0.0 : 1.0 / variables_[data_[i].variable].deviation;
-    result.values[row] = weight * (found.values[row] - data_[i].value);
-    result.by.row(row) *= weight;
+  const auto rows = static_cast<Eigen::Index>(data_.size());
+  Residuals result{Eigen::VectorXd(rows), Eigen::MatrixXd(rows, found.by.cols())};
+  for (Eigen::Index row = 0; row < rows; ++row) {
+    const Datum& one = data_[static_cast<std::size_t>(row)];
+    const double weight = one.time > until_ ? 0.0 : 1.0 / variables_[one.variable].deviation;
+    result.values[row] = weight * (found.values[one.answer] - one.value);
+    result.by.row(row) = weight * found.by.row(one.answer);
   }
   return result;
 }
@@ -97,9 +101,9 @@ Derivatives DataFit::exact(const std::vector<double>& numbers) {
 /// Whether the deviations that are estimated are other ones now, and some are more than rounding.
 bool DataFit::reweigh(const Eigen::VectorXd& answers) {
   std::vector<double> squares(variables_.size(), 0.0);
-  for (std::size_t i = 0; i < data_.size(); ++i) {
-    const double off = answers[static_cast<Eigen::Index>(i)] - data_[i].value;
-    squares[data_[i].variable] += off * off;
+  for (const Datum& one : data_) {
+    const double off = answers[one.answer] - one.value;
+    squares[one.variable] += off * off;
   }
   const auto all = static_cast<double>(data_.size());
   const double free = all / (all - static_cast<double>(free_.size()));

@@ -47,6 +47,7 @@ class DataFit {
   struct Datum {
     double time, value;
     std::size_t variable;
+    Eigen::Index answer;
   };
   void take(const TimeTable& table);
   Residuals weighted(const Derivatives& found) const;
@@ -58,7 +59,8 @@ class DataFit {
   void improve(LeastSquares& found, double settled);
 
   std::vector<FreeNumber> free_;
-  std::vector<Datum> data_;  ///< in the order of the answers
+  std::vector<Datum> data_;  ///< what was measured; fields may have been empty
+  Eigen::Index answers_ = 0;
   std::vector<MeasuredVariable> variables_;
   double until_ = 0.0;  ///< s: rows behind it do not count
   AskedRuns& runs_;

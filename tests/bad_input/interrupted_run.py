@@ -70,6 +70,34 @@ stopped("sigusr1_to_all_ranks", signal.SIGUSR1, 3, to_all=True)
 
 
 @case
+def sigusr1_before_the_start(bench):
+    """What comes while the model is made ends the run at its first communication point."""
+    bench.write("slow_start.py", '''
+import pathlib, time
+class Source:
+    states = {"x": 1.0}
+    def __init__(self):
+        pathlib.Path("here").touch()
+        while not pathlib.Path("go").exists():
+            time.sleep(0.01)
+    def derivatives(self, t, x, u):
+        return [-x.x]
+''')
+    bench.write("model.yaml", "experiment: {start: 0, stop: 1}\n"
+                "subsystems: {s: {python: {file: slow_start.py, class: Source}}}\n")
+    process = bench.start("run", "model.yaml", "-cosim_step", "1e-3", "-cosim_checkpoint", "run.chk")
+    wait_until((bench.folder / "here").exists, "a model that is being made", process)
+    process.send_signal(signal.SIGUSR1)
+    bench.write("go", "")
+    ended = bench.end(process)
+    ended.clean()
+    ended.require(ended.code == 3, f"exit code {ended.code} instead of 3")
+    status, times = bench.record()
+    ended.require(status == "interrupted" and len(times) == 2, f"{status}, {len(times)} rows")
+    ended.require((bench.folder / "run.chk").exists(), "no checkpoint")
+
+
+@case
 def sighup_under_nohup(bench):
     """What the user has had ignored stays so."""
     process = begin(bench, 1, launcher=["nohup"])

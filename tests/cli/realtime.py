@@ -39,9 +39,23 @@ class Realtime(unittest.TestCase):
             # The last communication point is the end: nobody waits for the others.
             self.assertGreaterEqual(seconds, 0.38 / factor)
             self.assertRegex(run.stdout, rf"by the clock +{factor:g} s in each second, \d+ of 20 macro-steps late")
-            self.assertEqual(summary["realtime"]["macro_steps"], 20)
+            found = summary["realtime"]
+            self.assertEqual(found["macro_steps"], 20)
+            half, most, all_ = (found["passed_within"][share] for share in ("0.5", "0.99", "0.9999"))
+            self.assertTrue(0 < half <= most <= all_, found)
+            with h5py.File(self.results) as file:
+                self.assertIn(f"{factor:g} s in each second, {found['late']} of 20", file.attrs["by_the_clock"])
             if ranks == 1:
                 self.assertEqual(self.values(), expected)
+
+    def test_locked(self):
+        """Or told what is not: an ordinary user may lock neither."""
+        run, _, _ = self.run_paced("-cosim_realtime", 100, "-cosim_realtime_lock", "-cosim_progress")
+        told = "concord: note: -cosim_realtime_lock: the system does not let this be locked: "
+        self.assertIn(run.stderr.count(told), (0, 1))
+        self.assertRegex(run.stderr, r"100\.0 %.* late \d+")
+        run, _, _ = self.run_paced("-cosim_realtime", 100, "-cosim_realtime_lock", ranks=3)
+        self.assertEqual("more ranks than processors" in run.stderr, len(os.sched_getaffinity(0)) < 3)
 
     def test_late(self):
         """Nobody is fast enough for 10^9 s in each second."""

@@ -130,6 +130,25 @@ class Fit(ModelTest):
                                delta=1e-4)
         self.assertAlmostEqual(given["numbers"][0]["value"], estimated["numbers"][0]["value"], delta=1e-5)
 
+    def test_fields_without_value(self):
+        """Nothing was measured there: the fit, and a misfit, are those of the values that are there."""
+        times = np.linspace(0, 3, 13)
+        noise = 0.01 * np.random.default_rng(5).standard_normal((13, 2))
+        values = np.column_stack([np.exp(-0.6 * times), (1 - np.exp(-0.6 * times)) / 0.6]) + noise
+        gaps = np.zeros((13, 2), bool)
+        gaps[[2, 5, 11], 0] = gaps[[0, 5], 1] = True
+        data = self.data("gaps.csv", times, ["a.x", "c.s"], np.where(gaps, np.nan, values))
+        data.write_text(data.read_text().replace("nan", ""))
+        apart = [self.data(f"{name}.csv", times[~gaps[:, i]], [name], values[~gaps[:, i], i])
+                 for i, name in enumerate(["a.x", "c.s"])]
+        found, whole = (self.fit(self.decay(), *files, "--free", "a.k=0.01:10")[0] for files in ([data], apart))
+        self.assertEqual([one["values"] for one in found["variables"]], [10, 11])
+        for key in ("value", "half_width"):
+            self.assertAlmostEqual(found["numbers"][0][key], whole["numbers"][0][key], delta=1e-6)
+        costs = [float(execute("gradient", self.decay(), "--of", of).stdout.split("=")[1].split()[0])
+                 for of in (f"misfit({data})", " + ".join(f"misfit({one})" for one in apart))]
+        self.assertAlmostEqual(costs[0] / costs[1], 1, delta=1e-6)
+
     def test_bounds_and_numbers_that_the_data_do_not_tell(self):
         times = np.linspace(0, 3, 13)
         data = self.data("slow.csv", times, ["a.x", "c.s"],
@@ -171,6 +190,7 @@ subsystems:
         untimed, lone = self.folder / "untimed.csv", self.folder / "lone.csv"
         untimed.write_text("a.x,b\n0,1\n1,1\n")
         lone.write_text("time\n0\n1\n")
+        (self.folder / "nothing.csv").write_text("time,a.x\n0,\n1,\n")
         for words, message in [
                 ([data], "--free left.m=1:10"),
                 (["--free", "a.k"], "needs measured data"),
@@ -184,6 +204,7 @@ subsystems:
                 ([data, "--free", "a.k", "--free", "a.k=1:2"], "--free names 'a.k' twice"),
                 ([untimed, "--free", "a.k"], "no column is called 'time'; the first one is 'a.x'"),
                 ([lone, "--free", "a.k"], "has no column beside the time"),
+                ([self.folder / "nothing.csv", "--free", "a.k"], "the column 'a.x' has no value at all"),
                 ([data, "none.csv", "--free", "a.k"], "none.csv")]:
             with self.subTest(words=words):
                 _, run = self.fit(model, *words, code=2)
