@@ -92,7 +92,8 @@ int FMI(SetDebugLogging)(void* c, Boolean on) { return (void)c, (void)on, OK; }
   int FMI(Get##Name)(Instance * c, const unsigned* vr, size_t n, Type* v) {             \
     ++c->calls[GETS];                                                                   \
     REQUIRE(c->s.mode == INSTANTIATED ? "read before initialisation" : NULL);           \
-    REQUIRE(c->updates ? "read before the event update" : misuse_of_get(&c->s));        \
+    REQUIRE(c->updates ? "read before the event update" : NULL);                        \
+    REQUIRE(c->calls[STEPS] ? misuse_of_get(&c->s) : NULL);                             \
     for (size_t i = 0; i < n; ++i) {                                                    \
       REQUIRE(misuse_of_type(vr[i], types));                                            \
       v[i] = (Type)value_of(&c->s, vr[i]);                                              \
@@ -121,6 +122,10 @@ int FMI(SetString)(Instance* c, const unsigned* vr, size_t n, const char** v) {
   return OK;
 }
 
+int FMI(GetString)(void* c, const unsigned* vr, size_t n, const char** v) {
+  return (void)c, (void)vr, (void)n, (void)v, ERROR;
+}
+
 void* FMI(InstantiateSlave)(const char* name, const char* guid, const char* folder,
                             const char* type, double timeout, Boolean visible, Boolean interactive,
                             SlaveCallbacks call, Boolean logging) {
@@ -132,6 +137,7 @@ void* FMI(InstantiateSlave)(const char* name, const char* guid, const char* fold
 int FMI(InitializeSlave)(Instance* c, double start, Boolean has_stop, double stop) {
   REQUIRE_MODE(INSTANTIATED);
   if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
+  if (BEHAVIOUR == KEEPS_NOTHING) model_start(&c->s);
   c->s.t = c->s.u_time = c->s.own_time = start;
   if (has_stop) c->s.stop = stop;
   if (model_initial) model_initial(&c->s);
@@ -191,6 +197,15 @@ int FMI(GetStatus)(void* c, int kind, int* v) { return (void)c, (void)kind, (voi
 int FMI(GetRealStatus)(Instance* c, int kind, double* v) {
   return *v = c->s.own_time, kind == 2 ? OK : DISCARD;
 }
+int FMI(GetIntegerStatus)(void* c, int kind, int* v) {
+  return (void)c, (void)kind, (void)v, DISCARD;
+}
+int FMI(GetBooleanStatus)(void* c, int kind, Boolean* v) {
+  return (void)c, (void)kind, (void)v, DISCARD;
+}
+int FMI(GetStringStatus)(void* c, int kind, const char** v) {
+  return (void)c, (void)kind, (void)v, DISCARD;
+}
 
 void* FMI(InstantiateModel)(const char* name, const char* guid, ModelCallbacks call,
                             Boolean logging) {
@@ -201,6 +216,7 @@ int FMI(Initialize)(Instance* c, Boolean controlled, double tolerance, EventInfo
   (void)controlled, (void)tolerance;
   REQUIRE_MODE(INSTANTIATED);
   if (BEHAVIOUR == REFUSES_START) return c->s.mode = FAILED, ERROR;
+  if (BEHAVIOUR == KEEPS_NOTHING) model_start(&c->s);
   if (model_initial) model_initial(&c->s);
   tell(c, info, model_event(&c->s));
   c->s.mode = CONTINUOUS;

@@ -15,6 +15,9 @@ namespace concord {
 
 namespace {
 
+constexpr fmi1::Boolean whole_iteration = 0;  ///< no intermediateResults
+constexpr int most_rounds = 10'000;           ///< of event updates at the start
+
 /// Values of variables by their references.
 struct ValuesByReference {
   std::map<FmiReference, fmi1::Real> reals;
@@ -59,6 +62,7 @@ class Fmi1Instance final : public FmuInstance {
   bool is_to_be_terminated() const override { return initialized_ && mode() != FmuMode::failed; }
   bool initialized();
   bool initialize();
+  bool settle_events(bool changed);
   bool set_given();
   template <class Value>
   bool set_new(const fmi1::Set<Value>& set, const std::map<FmiReference, Value>& given,
@@ -132,8 +136,9 @@ bool Fmi1Instance::initialized() {
     taken_ = {};
     make_component();
   }
-  if (begun_) begun_->iteration_converged = 0;
-  return set_given() && (initialized_ || initialize());
+  const bool again = initialized_;
+  if (!set_given() || !(again || initialize())) return false;
+  return !begun_ || settle_events(again);
 }
 
 bool Fmi1Instance::initialize() {
@@ -146,8 +151,19 @@ bool Fmi1Instance::initialize() {
   const fmi1::Boolean has_tolerance = told_.has_tolerance() ? 1 : 0;
   initialized_ = invoke(common().set_time, told_.start) &&
                  invoke(f_.initialize, has_tolerance, told_.tolerance, &info);
-  begun_ = info;
+  if (initialized_) begun_ = info;
   return initialized_;
+}
+
+/// Outputs are those behind the events at the start, and of inputs that have changed since.
+bool Fmi1Instance::settle_events(bool changed) {
+  bool good = true;
+  for (int round = 0; good && round < most_rounds; ++round) {
+    if (!changed && (begun_->iteration_converged != 0 || begun_->terminate_simulation != 0)) break;
+    changed = false;
+    good = invoke(f_.event_update, whole_iteration, &*begun_);
+  }
+  return good;
 }
 
 /// What the FMU has not yet.
@@ -240,11 +256,10 @@ bool Fmi1Instance::get_group(const FmuPorts::Group& group, std::span<double> val
 
 /// The initialisation has handled the events at the start, and says whether more follows.
 bool Fmi1Instance::update_discrete_states_once(EventOutcome& outcome, bool& again) {
-  constexpr fmi1::Boolean intermediate_results = 0;
   fmi1::EventInfo info{};
   if (begun_)
     info = *begun_;
-  else if (!invoke(f_.event_update, intermediate_results, &info))
+  else if (!invoke(f_.event_update, whole_iteration, &info))
     return false;
   begun_.reset();
   outcome.states_changed =
