@@ -27,10 +27,10 @@ void print_interface(const ModelDescription& model, const char* name,
   } else {
     text += ", variable steps " + yes_or_no(can.variable_steps) + ", output derivatives to order " +
             std::to_string(can.output_derivative_order);
-    text += model.version == FmiVersion::v2
-                ? ", interpolates inputs " + yes_or_no(can.interpolates)
-                : ", event mode " + yes_or_no(can.event_mode) + ", intermediate update " +
-                      yes_or_no(can.intermediate_update);
+    text += model.version == FmiVersion::v3
+                ? ", event mode " + yes_or_no(can.event_mode) + ", intermediate update " +
+                      yes_or_no(can.intermediate_update)
+                : ", interpolates inputs " + yes_or_no(can.interpolates);
     if (can.fixed_internal_step > 0.0)
       text += ", fixed internal step " + short_number(can.fixed_internal_step) + " s";
   }
@@ -86,7 +86,7 @@ void print_fmu(const Model& model) {
   const ModelDescription& fmu = *setup.model;
   std::printf("FMU %s\n", setup.request.path.string().c_str());
   line("model", fmu.model_name);
-  line("FMI version", fmu.version == FmiVersion::v2 ? "2.0" : "3.0");
+  line("FMI version", name_of(fmu.version));
   line("made by", fmu.tool);
   line("token", fmu.token);
   print_interface(fmu, "model exchange", fmu.model_exchange);

@@ -1,4 +1,4 @@
-"""Model exchange and co-simulation of the same FMU, 2.0 and 3.0, under every method: the FMUs are
+"""Model exchange and co-simulation of the same FMU, 1.0, 2.0 and 3.0, under every method: the FMUs are
 strict (source/model.h), and what the interfaces make of a network is the same."""
 import unittest
 
@@ -32,8 +32,9 @@ STEPS = """
 CAPABLE = dict(capabilities=("state", "variable", "interpolate", "slopes", "directional"))
 BARE = dict(capabilities=("state", "variable"))
 EVENTS = dict(capabilities=("state", "variable", "event_mode"))
+OLD = dict(capabilities=("variable", "interpolate", "slopes"))
 WAYS = (("me", 2, CAPABLE), ("me", 3, BARE), ("cs", 2, CAPABLE), ("cs", 2, BARE), ("cs", 3, CAPABLE),
-        ("cs", 3, EVENTS))
+        ("cs", 3, EVENTS), ("me", 1, OLD), ("cs", 1, OLD))
 
 
 def between_events(times, *all_results):
@@ -67,12 +68,13 @@ CASES = {
 
 
 class Agreement(FmuTest):
-    def network(self, part, version, how):
-        """The model beside its FMU, which offers both interfaces."""
-        folder = self.folder / f"{version}-{len(how['capabilities'])}"
+    def network(self, part, kind, version, how):
+        """The model beside its FMU, which offers both interfaces, or the only one of FMI 1.0."""
+        kinds = (kind,) if version == 1 else ("me", "cs")
+        folder = self.folder / f"{version}-{len(kinds)}-{kinds[0]}-{len(how['capabilities'])}"
         if not folder.exists():
             folder.mkdir()
-            fmu_factory.build(folder, part, version, kinds=("me", "cs"), **how)
+            fmu_factory.build(folder, part, version, kinds=kinds, **how)
         parts, wires, _ = CASES[part]
         return write_model(folder, part, f"experiment: {{start: 0, stop: 1}}\nsubsystems:\n"
                            f"  {part}: {{fmu: {part}.fmu}}{parts}connections:\n"
@@ -81,7 +83,7 @@ class Agreement(FmuTest):
     def outcome(self, part, method, kind, version, how):
         """The results, or why the method cannot be used here."""
         path = self.folder / "out.h5"
-        run = run_here(self.network(part, version, how), "-cosim_type", method,
+        run = run_here(self.network(part, kind, version, how), "-cosim_type", method,
                       "-cosim_step", "1e-2" if method in SOLVING else "1e-3",
                       "-subsystem_fmu_interface", kind, "-cosim_output", path)
         case = (part, method, kind, version, how["capabilities"])

@@ -1,4 +1,4 @@
-"""Compiles the models in source/ to FMUs of either version, with and without each capability."""
+"""Compiles the models in source/ to FMUs of each version, with and without each capability."""
 import functools
 import hashlib
 import os
@@ -7,11 +7,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import fmi1_description
+
 SOURCE = Path(__file__).resolve().parent / "source"
 
 # States, parameters: (name, unit, start); inputs: the same, and a type unless it is a continuous
 # real; outputs: (name, unit, inputs that act directly), and a type. Arrays have a length behind the
-# type; FMI 2 gets their entries one by one.
+# type; FMI 1 and 2 get their entries one by one.
 MODELS = {
     "left": dict(states=[("x_state", "m", 1), ("v_state", "m/s", 0)], inputs=[("f", "N", 20000)],
                  outputs=[("x", "m", []), ("v", "m/s", [])],
@@ -102,7 +104,7 @@ def variables(model, version):
                 name, start, of = f"der({name})", None, reference - base
             else:
                 start, of = entry[2] if with_start else None, None
-            if length and version == 2:
+            if length and version < 3:
                 values = str(start).split() if start is not None else [None] * length
                 rows += [(reference + k, f"{name}[{k + 1}]", entry[1], causality, values[k],
                           None if of is None else of + k, kind, 0) for k in range(length)]
@@ -236,11 +238,11 @@ def acting_inputs(model, version):
     first, references = 200, []
     for entry in part["inputs"]:
         length = entry[4] if len(entry) > 4 else 0
-        spread = length if version == 2 else 0
+        spread = length if version < 3 else 0
         references.append([first + k for k in range(spread)] if spread else [first])
         first += max(1, length)
     for entry in part["outputs"]:
-        length = entry[4] if len(entry) > 4 and version == 2 else 1
+        length = entry[4] if len(entry) > 4 and version < 3 else 1
         for _ in range(length):
             yield [r for i in entry[2] for r in references[i]]
 
@@ -261,8 +263,7 @@ def print_of(arguments, sources):
 @functools.cache
 def compiled(model, version, behaviour, defines, libraries):
     """The shared library, which many FMUs have in common; what is linked with others is this program's own."""
-    if version == 2:
-        defines = (*defines, "FMI2")
+    defines = (*defines, *{1: (f"MODEL={model}",), 2: ("FMI2",), 3: ()}[version])
     sources = [SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c"]
     arguments = ["-O2", "-fPIC", "-shared", "-fvisibility=default", f"-DBEHAVIOUR={behaviour.upper()}",
                  *(f"-D{d}" for d in defines), *sources, *libraries, "-lm"]
@@ -278,18 +279,25 @@ def compiled(model, version, behaviour, defines, libraries):
 
 
 def build(folder, model, version, kinds=("cs",), capabilities=("state", "variable"),
-          behaviour="behaves", states=True, defines=(), name=None, libraries=(), dependencies=True):
-    """Path of a new FMU in `folder`."""
+          behaviour="behaves", states=True, defines=(), name=None, libraries=(), dependencies=True,
+          more=""):
+    """Path of a new FMU in `folder`; `more`: variables of FMI 1.0 as XML."""
     path = Path(folder) / f"{name or model}.fmu"
     if "variable" not in capabilities:
         defines = (*defines, "ONE_STEP_SIZE")
     if "tunable" in capabilities:
         defines = (*defines, "TUNABLE")
     library = compiled(model, version, behaviour, tuple(defines), tuple(libraries))
-    platform = "linux64" if version == 2 else "x86_64-linux"
+    platform = "x86_64-linux" if version == 3 else "linux64"
+    if version == 1:
+        kind, = kinds  # an FMU of FMI 1.0 has one
+        text = fmi1_description.description(model, variables(model, 1), acting_inputs(model, 1), kind,
+                                            capabilities, MODELS[model].get("indicators", 0),
+                                            dependencies, more)
+    else:
+        text = description(model, version, kinds, capabilities, states, dependencies)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("modelDescription.xml",
-                         description(model, version, kinds, capabilities, states, dependencies))
+        archive.writestr("modelDescription.xml", text)
         archive.write(library, f"binaries/{platform}/{model}.so")
         archive.writestr("resources/readme.txt", "a resource\n")
     return path

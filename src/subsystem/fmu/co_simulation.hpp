@@ -12,7 +12,7 @@
 
 namespace concord {
 
-/// An FMU of FMI 2 or 3 that steps by itself: its macro-steps, cut into pieces in which it can take
+/// An FMU that steps by itself: its macro-steps, cut into pieces in which it can take
 /// the inputs (MacroStepPieces), and what is learnt of it by trials.
 class CoSimulation final : public Subsystem {
  public:

@@ -72,7 +72,8 @@ std::shared_ptr<const ModelDescription> with_inputs(const ModelDescription& mode
   return result;
 }
 
-/// Outputs that only events change, or discrete states: model exchange tells the instants.
+/// Outputs that only events change, or discrete states, as which FMI 1.0 marks none among what is
+/// discrete: model exchange tells the instants.
 bool jumps_by_itself(const ModelDescription& model) {
   const auto jumps = [](const FmiVariable& variable) {
     return variable.variability == FmiVariability::discrete;
@@ -82,7 +83,7 @@ bool jumps_by_itself(const ModelDescription& model) {
              [&](const FmiUnknown& output) { return jumps(model.variables[output.variable]); }) ||
          std::ranges::any_of(model.variables, [&](const FmiVariable& variable) {
            return jumps(variable) && variable.causality == FmiCausality::local &&
-                  variable.initial == "exact";
+                  (variable.initial == "exact" || model.version == FmiVersion::v1);
          });
 }
 
@@ -282,6 +283,8 @@ void SetupBuilder::add_states() {
       setup_->description.states.push_back(
           {element_name(state, i), unit_of(state), start_of(state, i), state.nominal});
   }
+  for (std::size_t k = 1; k <= setup_->interface().unnamed_states; ++k)
+    setup_->description.states.push_back({"state[" + std::to_string(k) + "]", "", 0.0, 0.0});
 }
 
 /// For each variable whether `output` depends on it directly; missing dependency information means
@@ -367,9 +370,9 @@ void SetupBuilder::add_remark_on_inputs_set_once() {
 
 void SetupBuilder::add_remarks() {
   std::vector<std::string>& remarks = setup_->description.remarks.own();
-  const std::string version = setup_->model->version == FmiVersion::v2 ? "2.0" : "3.0";
   const bool exchange = setup_->role == FmuRole::model_exchange;
-  remarks.push_back("FMI " + version + (exchange ? " model exchange" : " co-simulation") + " of " +
+  remarks.push_back(std::string("FMI ") + name_of(setup_->model->version) +
+                    (exchange ? " model exchange" : " co-simulation") + " of " +
                     setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
   const std::string& identifier = setup_->interface().model_identifier;
@@ -382,6 +385,8 @@ void SetupBuilder::add_remarks() {
   add_remark_on_dependencies();
   add_remark_on_inputs_set_once();
   const Capabilities& can = setup_->description.capabilities;
+  if (setup_->interface().unnamed_states > 0)
+    remarks.push_back("its states are called state[1], state[2], ... here: FMI 1.0 names none");
   if (exchange) {
     if (!can.rollback)
       remarks.push_back(
@@ -421,6 +426,11 @@ void SetupBuilder::add_remarks() {
 }
 
 }  // namespace
+
+std::string missing_states(const FmuSetup& setup) {
+  return setup.model->version == FmiVersion::v1 ? "FMI 1.0 has no call for it"
+                                                : "canGetAndSetFMUState";
+}
 
 void refuse_request(const FmuRequest& request, const std::string& location,
                     const std::string& problem) {

@@ -11,12 +11,13 @@ namespace concord {
 namespace {
 
 /// In initialisation mode an FMU has each value as it was given exactly; afterwards parameters that
-/// nobody may tune.
+/// nobody may tune. In FMI 1.0 what is given to parameters, too, may be a guess.
 bool stays(const FmiVariable& variable, bool initializing) {
   const bool parameter = variable.causality == FmiCausality::parameter ||
                          variable.causality == FmiCausality::structural_parameter;
-  if (initializing) return parameter || variable.initial == "exact";
-  return parameter && variable.variability != FmiVariability::tunable;
+  const bool guess = variable.initial == "approx";
+  if (initializing) return (parameter && !guess) || variable.initial == "exact";
+  return parameter && !guess && variable.variability != FmiVariability::tunable;
 }
 
 double number_in(const std::string& text) {

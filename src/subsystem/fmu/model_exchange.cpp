@@ -36,7 +36,7 @@ struct InputGroup {
   }
 };
 
-/// An FMU of FMI 2 or 3 whose equations Concord integrates.
+/// An FMU whose equations Concord integrates.
 ///
 /// It stays in continuous-time mode but for the events. Discard asks for a smaller step; an error
 /// ends the run. Its members are one state: what the instance has been told last, and must be told
@@ -385,8 +385,8 @@ bool FmuModel::completed_step(double t, std::span<const double> x, std::span<con
 void FmuModel::handle_event(double t, std::span<double> x, std::span<const double> u) {
   if (redo_possible_ && !use_.state)
     throw SimulationError(fmu() + " has an event" + instance_->when() +
-                          ", but cannot restore its state (canGetAndSetFMUState), which methods "
-                          "that repeat macro-steps need; withhold the capability "
+                          ", but cannot restore its state (" + missing_states(*setup_) +
+                          "), which methods that repeat macro-steps need; withhold the capability "
                           "(-subsystem_" +
                           setup_->request.subsystem +
                           "_rollback false) or choose an explicit method");

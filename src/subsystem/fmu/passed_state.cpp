@@ -8,7 +8,7 @@ std::optional<std::string> refusal_to_pass_state(const FmuSetup& setup, const Fm
   const std::string fmu = "the FMU " + setup.request.path.string();
   if (setup.interface().state && !use.state)
     return "saving the state of " + fmu + " is withheld (-subsystem_rollback false)";
-  if (!use.state) return fmu + " cannot save its state (canGetAndSetFMUState)";
+  if (!use.state) return fmu + " cannot save its state (" + missing_states(setup) + ")";
   if (!use.serializes) return fmu + " cannot give its state away (canSerializeFMUState)";
   return std::nullopt;
 }

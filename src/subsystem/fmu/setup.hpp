@@ -45,6 +45,10 @@ struct FmuSetup {
 /// What the subsystem can do with this use of its FMU.
 Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
 
+/// What an FMU without saved states lacks: "canGetAndSetFMUState", or of FMI 1.0 that there is
+/// none.
+std::string missing_states(const FmuSetup& setup);
+
 /// Throws InputError that names the subsystem and the FMU.
 [[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,
                                  const std::string& problem);

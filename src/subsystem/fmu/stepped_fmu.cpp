@@ -129,8 +129,8 @@ bool SteppedFmu::step(double end, const StepPiece* piece) {
     now_.t = end;
     return !(event || reaches_event(end)) || !use_.event_mode || meet_event(piece);
   }
-  const std::string call = setup_->model->version == FmiVersion::v2 ? "fmi2DoStep" : "fmi3DoStep";
   if (result == StepEnd::failed) return failed_call();
+  const std::string call = prefix_of(setup_->model->version) + std::string("DoStep");
   if (result == StepEnd::terminated) return ended(call + ": ");
   now_.t = std::min(reached, end);
   if (result == StepEnd::discarded)

@@ -1,5 +1,6 @@
 #include "subsystem/fmu/binary/common_functions.hpp"
 
+#include "subsystem/fmu/binary/fmi1_functions.hpp"
 #include "subsystem/fmu/binary/instance.hpp"
 
 namespace concord {
@@ -7,13 +8,15 @@ namespace concord {
 CommonFunctions load_common_functions(const FmuSource& source) {
   const ModelDescription& model = *source.description;
   const FmiInterface& interface = source.interface();
+  if (model.version == FmiVersion::v1) return load_fmi1_common_functions(source);
   const bool v2 = model.version == FmiVersion::v2;
   const auto load = [&](auto& function, const char* in_v2, const char* in_v3) {
     source.library->load(function, v2 ? std::string("fmi2") + in_v2 : std::string("fmi3") + in_v3);
   };
   const auto load_same = [&](auto& function, const char* name) { load(function, name, name); };
   CommonFunctions f;
-  source.library->load_pointer(f.free_instance, v2 ? "fmi2FreeInstance" : "fmi3FreeInstance");
+  f.free_instance_name = v2 ? "fmi2FreeInstance" : "fmi3FreeInstance";
+  source.library->load_pointer(f.free_instance, f.free_instance_name);
   load_same(f.exit_initialization_mode, "ExitInitializationMode");
   load_same(f.terminate, "Terminate");
   if (interface.state) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "subsystem/fmu/binary/fmi_function.hpp"
 
@@ -8,9 +9,10 @@ namespace concord {
 
 struct FmuSource;
 
-/// What has the same C interface in FMI 2.0.4 and 3.0.2.
+/// What has the same C interface in FMI 2.0.4 and 3.0.2, and in 1.0 where that has it at all.
 struct CommonFunctions {
   void (*free_instance)(void*) = nullptr;
+  std::string free_instance_name;
   FmiFunction<> exit_initialization_mode, terminate, enter_event_mode;
   FmiFunction<void**> get_state, free_state;
   FmiFunction<void*> set_state;

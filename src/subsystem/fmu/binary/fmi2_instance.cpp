@@ -1,13 +1,9 @@
 #include "subsystem/fmu/binary/fmi2_instance.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 
-#include "concord/errors.hpp"
+#include "subsystem/fmu/binary/c_texts.hpp"
 #include "subsystem/fmu/binary/fmi2.hpp"
 #include "support/wording.hpp"
 
@@ -15,34 +11,10 @@ namespace concord {
 
 namespace {
 
-std::string file_uri(const std::filesystem::path& path) {
-  std::string uri = "file://";
-  for (const unsigned char c : path.string()) {
-    const bool plain = std::isalnum(c) != 0 || c == '/' || c == '-' || c == '_' || c == '.';
-    char code[4];
-    std::snprintf(code, sizeof code, "%%%02X", c);
-    uri += plain ? std::string(1, static_cast<char>(c)) : code;
-  }
-  return uri;
-}
-
-void log_message(fmi2::Environment environment, fmi2::String /*instance*/, fmi2::Status status,
-                 fmi2::String /*category*/, fmi2::String format, ...) {
-  char text[1024] = "";
-  std::va_list arguments;
-  va_start(arguments, format);
-  if (format != nullptr) std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  if (FmuInstance* instance = LiveInstance::at(environment)) instance->take_message(status, text);
-}
-
 /// Get and Set of the types that the FMU has.
 void load_accesses(const FmuLibrary& library, const ModelDescription& description,
                    fmi2::Functions& f) {
-  const auto has = [&](FmiType type) {
-    return std::any_of(description.variables.begin(), description.variables.end(),
-                       [&](const FmiVariable& variable) { return variable.type == type; });
-  };
+  const auto has = [&](FmiType type) { return has_type(description, type); };
   if (has(FmiType::float64)) {
     library.load(f.get_real, "fmi2GetReal");
     library.load(f.set_real, "fmi2SetReal");
@@ -92,7 +64,8 @@ class Fmi2Instance final : public FmuInstance {
  public:
   explicit Fmi2Instance(const FmuSource& source)
       : FmuInstance(source), f_(load_functions(source_)) {
-    callbacks_ = {log_message, std::calloc, std::free, nullptr, static_cast<FmuInstance*>(this)};
+    callbacks_ = {log_formatted<fmi2::Status>, std::calloc, std::free, nullptr,
+                  static_cast<FmuInstance*>(this)};
     const auto type =
         source_.role == FmuRole::co_simulation ? fmi2::co_simulation : fmi2::model_exchange;
     const std::string resources = file_uri(source_.folder / "resources");
@@ -201,11 +174,7 @@ StepEnd Fmi2Instance::step(double time, double size, bool no_rollback, double& r
                            bool& /*event_needed*/) {
   reached = time + size;
   const int status = invoke_raw(f_.do_step, time, size, no_rollback ? 1 : 0);
-  if (status == fmi2::pending) {
-    failure_ = f_.do_step.name + " of the FMU " + source_.library->fmu() +
-               " returned pending; steps that go on in the background are not supported";
-    return StepEnd::failed;
-  }
+  if (status == fmi2::pending) return goes_on_in_background(f_.do_step.name);
   if (passed(status, f_.do_step.name)) [[likely]]
     return StepEnd::completed;
   return status == fmi2::discard ? after_discard(time, size, reached) : StepEnd::failed;
@@ -218,11 +187,7 @@ StepEnd Fmi2Instance::after_discard(double time, double size, double& reached) {
       invoke_raw(f_.get_boolean_status, fmi2::terminated, &terminated) == fmi2::ok &&
       terminated != 0)
     return StepEnd::terminated;
-  double last = time;
-  if (f_.get_real_status &&
-      invoke_raw(f_.get_real_status, fmi2::last_successful_time, &last) == fmi2::ok &&
-      last > time && last < time + size)
-    reached = last;
+  reached = last_time(f_.get_real_status, fmi2::last_successful_time, time, size);
   return StepEnd::discarded;
 }
 

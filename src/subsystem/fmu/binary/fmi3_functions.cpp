@@ -7,16 +7,11 @@ namespace concord {
 
 namespace {
 
-bool has(const ModelDescription& description, FmiType type) {
-  return std::any_of(description.variables.begin(), description.variables.end(),
-                     [&](const FmiVariable& variable) { return variable.type == type; });
-}
-
 template <class Value>
 void load_access(const FmuSource& source, std::initializer_list<FmiType> users, const char* name,
                  fmi3::Access<Value>& access) {
   if (std::none_of(users.begin(), users.end(),
-                   [&](FmiType type) { return has(*source.description, type); }))
+                   [&](FmiType type) { return has_type(*source.description, type); }))
     return;
   source.library->load(access.get, std::string("fmi3Get") + name);
   source.library->load(access.set, std::string("fmi3Set") + name);
@@ -34,7 +29,7 @@ void load_accesses(const FmuSource& source, fmi3::Functions& f) {
   load_access(source, {FmiType::int64, FmiType::enumeration}, "Int64", f.int64);
   load_access(source, {FmiType::uint64}, "UInt64", f.uint64);
   load_access(source, {FmiType::boolean}, "Boolean", f.boolean);
-  if (has(*source.description, FmiType::string))
+  if (has_type(*source.description, FmiType::string))
     source.library->load(f.set_string, "fmi3SetString");
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/binary/fmi1_instance.hpp"
 #include "subsystem/fmu/binary/fmi2_instance.hpp"
 #include "subsystem/fmu/binary/fmi3_instance.hpp"
 #include "support/exception_words.hpp"
@@ -75,7 +76,7 @@ FmuInstance::~FmuInstance() {
 
 void FmuInstance::end() noexcept {
   if (handle_ == nullptr || source_.library->is_dead()) return;
-  if ((only(mode_) & while_running) != 0) {
+  if (is_to_be_terminated()) {
     const Running terminating(*this,
                               "Terminate");  // also where an exception cannot leave from here
     if (invoke_raw(common_.terminate) >= 4) {
@@ -84,10 +85,8 @@ void FmuInstance::end() noexcept {
     }
   }
   const Running running(*this, "FreeInstance");
-  const bool v2 = source_.description->version == FmiVersion::v2;
-  LoggedCall logged(source_.calls.get(), called(), v2 ? "fmi2FreeInstance" : "fmi3FreeInstance",
-                    "");
-  common_.free_instance(handle_);
+  LoggedCall logged(source_.calls.get(), called(), common_.free_instance_name, "");
+  common_.free_instance(std::exchange(handle_, nullptr));
   logged.returned("ok");
 }
 
@@ -107,8 +106,14 @@ std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
     throw InputError("the FMU " + source.library->fmu() +
                      " can be instantiated only once per process; give each a process of its own "
                      "(isolated: true, -subsystem_isolated), or use more MPI ranks (mpirun -n)");
-  if (source.description->version == FmiVersion::v2) return make_fmi2_instance(source);
-  return make_fmi3_instance(source);
+  switch (source.description->version) {
+    case FmiVersion::v1:
+      return make_fmi1_instance(source);
+    case FmiVersion::v2:
+      return make_fmi2_instance(source);
+    default:
+      return make_fmi3_instance(source);
+  }
 }
 
 bool FmuInstance::set(const FmuPorts& ports, std::span<const double> values) {
@@ -140,7 +145,7 @@ std::string FmuInstance::when() const {
 }
 
 bool FmuInstance::change(unsigned from, FmuMode to, const FmiFunction<>& function) {
-  if (!may(from, function.name.c_str()) || !invoke(function)) return false;
+  if (!may(from, function.name.c_str()) || (function && !invoke(function))) return false;
   mode_ = to;
   fed_ = false;
   return true;
@@ -173,9 +178,11 @@ bool FmuInstance::enter_initialization() {
 }
 
 bool FmuInstance::leave_initialization() {
+  if (!may(in_initialization, "ExitInitializationMode") || !exit_initialization()) return false;
   const bool events = source_.role == FmuRole::model_exchange || source_.event_mode;
-  return change(in_initialization, events ? FmuMode::event : FmuMode::stepping,
-                common_.exit_initialization_mode);
+  mode_ = events ? FmuMode::event : FmuMode::stepping;
+  fed_ = false;
+  return true;
 }
 
 bool FmuInstance::enter_event_mode() {
@@ -293,7 +300,8 @@ bool FmuInstance::set_input_derivatives(const FmuPorts& inputs, int order,
   if (inputs.reals().empty()) return true;
   if (!may(before_start | in_initialization | in_step, "SetRealInputDerivatives")) return false;
   seed_.clear();
-  for (const FmuPorts::Real& input : inputs.reals()) seed_.push_back(values[input.first]);
+  for (const FmuPorts::Real& input : inputs.reals())
+    seed_.push_back(input.sign * values[input.first]);
   orders_.assign(seed_.size(), order);
   return input_derivatives(inputs.real_references(), orders_, seed_);
 }
@@ -306,8 +314,15 @@ bool FmuInstance::get_output_derivatives(const FmuPorts& outputs, std::span<doub
   if (!output_derivatives(outputs.real_references(), orders_, sensitivity_)) return false;
   auto value = sensitivity_.begin();
   for (const FmuPorts::Real& output : outputs.reals())
-    for (std::size_t i = output.first; i < output.first + output.count; ++i) values[i] = *value++;
+    for (std::size_t i = output.first; i < output.first + output.count; ++i)
+      values[i] = output.sign * *value++;
   return true;
+}
+
+StepEnd FmuInstance::goes_on_in_background(const std::string& call) {
+  failure_ = call + " of the FMU " + source_.library->fmu() +
+             " returned pending; steps that go on in the background are not supported";
+  return StepEnd::failed;
 }
 
 void FmuInstance::judge(int status, const std::string& call) {

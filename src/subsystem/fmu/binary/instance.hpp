@@ -31,7 +31,7 @@ struct FmuMessages {
   int unprinted = 0;  ///< like the last line, or one too many
   std::string last, last_printed;
 
-  /// `status` as in both versions: 1 warning, 2 discard, 3 error, 4 fatal. Never throws.
+  /// `status` as in all versions: 1 warning, 2 discard, 3 error, 4 fatal. Never throws.
   void take(int status, const char* text) noexcept;
   /// How many have not been printed since the last line, in one line.
   void count() noexcept;
@@ -55,7 +55,7 @@ struct FmuSource {
   }
 };
 
-/// Where fmi2DoStep, fmi3DoStep ended.
+/// Where fmiDoStep, fmi2DoStep, fmi3DoStep ended.
 enum class StepEnd { completed, early, discarded, terminated, failed };
 
 /// What an event iteration brought.
@@ -114,14 +114,15 @@ Value rounded_to(double number) {
   }
 }
 
-/// One instance of an FMU: the C interface of both versions under one roof.
+/// One instance of an FMU: the C interface of all versions under one roof. Modes that FMI 1.0 does
+/// not have are entered without a call.
 ///
 /// Calls that return bool give false where the FMU reports discard or error; `failure()` says which
 /// call and why. After an error nothing is called any more until `restore`; all calls return false
 /// and the failure stays. Optional calls (directional and output derivatives, derivatives of
 /// inputs, saving) may fail without that. Calls in a mode that forbids them are std::logic_error.
 /// Fatal throws SimulationError, as does every call after it on any instance of the same FMU. A
-/// member is the instance's state, or room that the calls of both versions share.
+/// member is the instance's state, or room that the calls of all versions share.
 class FmuInstance {
  public:
   /// Throws SimulationError where the FMU cannot be instantiated.
@@ -232,7 +233,7 @@ class FmuInstance {
   explicit FmuInstance(const FmuSource& source);
 
   /// Terminates and frees the instance; for the destructors of derived classes, whose members the
-  /// FMU may still use.
+  /// FMU may still use, and before it is instantiated anew.
   void end() noexcept;
 
   /// What the FMU is told of the run: `stop` infinite and `tolerance` 0 are none.
@@ -246,6 +247,8 @@ class FmuInstance {
   /// FMI 2 is told it before initialisation mode, FMI 3 where it enters it.
   virtual bool tell_experiment(const Experiment& experiment) = 0;
   virtual bool begin_initialization(const Experiment& experiment) = 0;
+  virtual bool exit_initialization() { return invoke(common_.exit_initialization_mode); }
+  virtual bool is_to_be_terminated() const { return (only(mode_) & while_running) != 0; }
   virtual bool update_discrete_states_once(EventOutcome& outcome, bool& again) = 0;
   virtual StepEnd step(double time, double size, bool no_rollback, double& reached,
                        bool& event_needed) = 0;
@@ -322,6 +325,22 @@ class FmuInstance {
       throw_thrown(function.name.c_str());
     }
   }
+
+  /// FMI 1.0 and 2.0: pending.
+  StepEnd goes_on_in_background(const std::string& call);
+
+  /// The same after discard: what `get` says of `last_successful`, where it lies inside the step,
+  /// else `time`.
+  template <class Kind>
+  double last_time(const FmiFunction<Kind, double*>& get, Kind last_successful, double time,
+                   double size) {
+    double last = time;
+    const bool inside =
+        get && invoke_raw(get, last_successful, &last) == 0 && last > time && last < time + size;
+    return inside ? last : time;
+  }
+
+  const CommonFunctions& common() const { return common_; }
 
   bool passed(int status, const std::string& call) {
     if (status <= 1) [[likely]] {

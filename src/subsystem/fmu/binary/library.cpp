@@ -65,11 +65,11 @@ constexpr int how_to_load = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 
 const char* platform_folder(FmiVersion version) {
 #if defined(__x86_64__)
-  return version == FmiVersion::v2 ? "linux64" : "x86_64-linux";
+  return version == FmiVersion::v3 ? "x86_64-linux" : "linux64";
 #elif defined(__aarch64__)
-  return version == FmiVersion::v2 ? "linux-aarch64" : "aarch64-linux";
+  return version == FmiVersion::v3 ? "aarch64-linux" : "linux-aarch64";
 #else
-  return version == FmiVersion::v2 ? "linux32" : "x86-linux";
+  return version == FmiVersion::v3 ? "x86-linux" : "linux32";
 #endif
 }
 

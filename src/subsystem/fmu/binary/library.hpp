@@ -27,10 +27,11 @@ class FmuLibrary {
                                           const std::string& fmu, FmiVersion version,
                                           const FmiInterface& interface);
 
-  /// The symbol `name`; throws InputError where the library lacks it.
+  /// The symbol `name` behind `prefix`; throws InputError where the library lacks it.
   template <class... Parameters>
-  void load(FmiFunction<Parameters...>& function, const std::string& name) const {
-    load_pointer(function.call, name);
+  void load(FmiFunction<Parameters...>& function, const std::string& name,
+            const std::string& prefix = "") const {
+    load_pointer(function.call, prefix + name);
     function.name = name;
   }
   template <class Pointer>
@@ -38,11 +39,17 @@ class FmuLibrary {
     pointer = reinterpret_cast<Pointer>(symbol(name));
   }
 
-  /// The symbol `name`, or null.
+  /// The same, or null.
   template <class... Parameters>
-  void load_if_there(FmiFunction<Parameters...>& function, const std::string& name) const {
-    function.call = reinterpret_cast<decltype(function.call)>(find(name));
+  void load_if_there(FmiFunction<Parameters...>& function, const std::string& name,
+                     const std::string& prefix = "") const {
+    load_pointer_if_there(function.call, prefix + name);
     function.name = name;
+  }
+  template <class Pointer>
+  bool load_pointer_if_there(Pointer& pointer, const std::string& name) const {
+    pointer = reinterpret_cast<Pointer>(find(name));
+    return pointer != nullptr;
   }
 
   const std::string& fmu() const { return fmu_; }

@@ -15,9 +15,11 @@ constexpr std::size_t longest_text = 120;
 
 using Role = CallArgument::Role;
 
-/// Of the functions in FMI 2.0.4 and 3.0.2, behind "fmi2", "fmi3"; those that read and write
+/// Of the functions in FMI 1.0, 2.0.4 and 3.0.2, behind "fmi"; those that read and write
 /// variables are not here.
 constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
+    {"Initialize", "toleranceControlled relativeTolerance eventInfo"},
+    {"InitializeSlave", "tStart StopTimeDefined tStop"},
     {"2SetupExperiment", "toleranceDefined tolerance startTime stopTimeDefined stopTime"},
     {"3EnterInitializationMode", "toleranceDefined tolerance startTime stopTimeDefined stopTime"},
     {"2GetFMUstate", "FMUstate"},
@@ -32,20 +34,27 @@ constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
     {"3SerializeFMUState", "FMUState serializedState size"},
     {"2DeSerializeFMUstate", "serializedState size FMUstate"},
     {"3DeserializeFMUState", "serializedState size FMUState"},
+    {"SetTime", "time"},
     {"2SetTime", "time"},
     {"3SetTime", "time"},
+    {"SetContinuousStates", "x nx"},
     {"2SetContinuousStates", "x nx"},
     {"3SetContinuousStates", "continuousStates nContinuousStates"},
+    {"GetContinuousStates", "x nx"},
     {"2GetContinuousStates", "x nx"},
     {"3GetContinuousStates", "continuousStates nContinuousStates"},
+    {"GetDerivatives", "derivatives nx"},
     {"2GetDerivatives", "derivatives nx"},
     {"3GetContinuousStateDerivatives", "derivatives nContinuousStates"},
+    {"GetEventIndicators", "eventIndicators ni"},
     {"2GetEventIndicators", "eventIndicators ni"},
     {"3GetEventIndicators", "eventIndicators nEventIndicators"},
+    {"EventUpdate", "intermediateResults eventInfo"},
     {"2NewDiscreteStates", "eventInfo"},
     {"3UpdateDiscreteStates",
      "discreteStatesNeedUpdate terminateSimulation nominalsOfContinuousStatesChanged "
      "valuesOfContinuousStatesChanged nextEventTimeDefined nextEventTime"},
+    {"CompletedIntegratorStep", "callEventUpdate"},
     {"2CompletedIntegratorStep",
      "noSetFMUStatePriorToCurrentPoint enterEventMode terminateSimulation"},
     {"3CompletedIntegratorStep",
@@ -53,13 +62,17 @@ constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
     {"2GetDirectionalDerivative", "vUnknown_ref nUnknown vKnown_ref nKnown dvKnown dvUnknown"},
     {"3GetDirectionalDerivative",
      "unknowns nUnknowns knowns nKnowns seed nSeed sensitivity nSensitivity"},
+    {"SetRealInputDerivatives", "vr nvr order value"},
     {"2SetRealInputDerivatives", "vr nvr order value"},
+    {"GetRealOutputDerivatives", "vr nvr order value"},
     {"2GetRealOutputDerivatives", "vr nvr order value"},
     {"3GetOutputDerivatives", "valueReferences nValueReferences orders values nValues"},
+    {"DoStep", "currentCommunicationPoint communicationStepSize newStep"},
     {"2DoStep", "currentCommunicationPoint communicationStepSize noSetFMUStatePriorToCurrentPoint"},
     {"3DoStep",
      "currentCommunicationPoint communicationStepSize noSetFMUStatePriorToCurrentPoint "
      "eventHandlingNeeded terminateSimulation earlyReturn lastSuccessfulTime"},
+    {"GetRealStatus", "s value"},
     {"2GetRealStatus", "s value"},
     {"2GetBooleanStatus", "s value"}};
 
@@ -69,8 +82,8 @@ std::vector<std::string> names_of(std::string_view function) {
   const auto* found = std::find_if(std::begin(parameter_names), std::end(parameter_names),
                                    [&](const auto& names) { return names.first == key; });
   if (found != std::end(parameter_names)) return words(std::string(found->second));
-  return words(key.starts_with('2') ? "vr nvr value"
-                                    : "valueReferences nValueReferences values nValues");
+  return words(key.starts_with('3') ? "valueReferences nValueReferences values nValues"
+                                    : "vr nvr value");
 }
 
 std::size_t size_in(const CallArgument& argument) {
@@ -119,19 +132,46 @@ void append_text(std::string& text, const char* entry) {
   text += whole.size() > longest_text ? "...'" : "'";
 }
 
+namespace {
+
+/// "{name=value name=value}"
+class FieldsInWords {
+ public:
+  explicit FieldsInWords(std::string& text) : text_(text) { text_ += '{'; }
+  ~FieldsInWords() { text_ += '}'; }
+  FieldsInWords(const FieldsInWords&) = delete;
+  FieldsInWords& operator=(const FieldsInWords&) = delete;
+
+  template <class Value>
+  void operator()(const char* name, Value value) {
+    text_ += std::string(text_.ends_with('{') ? "" : " ") + name + "=";
+    append_entry(text_, value);
+  }
+
+ private:
+  std::string& text_;
+};
+
+}  // namespace
+
+void append_entry(std::string& text, const fmi1::EventInfo& info) {
+  FieldsInWords add(text);
+  add("iterationConverged", info.iteration_converged);
+  add("stateValueReferencesChanged", info.state_references_changed);
+  add("stateValuesChanged", info.states_changed);
+  add("terminateSimulation", info.terminate_simulation);
+  add("upcomingTimeEvent", info.upcoming_time_event);
+  if (info.upcoming_time_event != 0) add("nextEventTime", info.next_event_time);
+}
+
 void append_entry(std::string& text, const fmi2::EventInfo& info) {
-  const auto add = [&](const char* name, auto value) {
-    text += std::string(text.ends_with('{') ? "" : " ") + name + "=";
-    append_entry(text, value);
-  };
-  text += '{';
+  FieldsInWords add(text);
   add("newDiscreteStatesNeeded", info.new_discrete_states_needed);
   add("terminateSimulation", info.terminate_simulation);
   add("nominalsOfContinuousStatesChanged", info.nominals_changed);
   add("valuesOfContinuousStatesChanged", info.states_changed);
   add("nextEventTimeDefined", info.next_event_time_defined);
   if (info.next_event_time_defined != 0) add("nextEventTime", info.next_event_time);
-  text += '}';
 }
 
 std::string arguments_in_words(std::string_view function, std::span<const CallArgument> arguments,

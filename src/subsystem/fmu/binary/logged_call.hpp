@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "subsystem/fmu/binary/fmi1.hpp"
 #include "subsystem/fmu/binary/fmi2.hpp"
 #include "support/call_log.hpp"
 
@@ -31,6 +32,7 @@ struct CallArgument {
 
 /// Entries as text: numbers as they are read back, texts in quotes and without line ends.
 void append_text(std::string& text, const char* entry);
+void append_entry(std::string& text, const fmi1::EventInfo& info);
 void append_entry(std::string& text, const fmi2::EventInfo& info);
 
 template <class Value>

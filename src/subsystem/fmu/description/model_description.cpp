@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "files/xml_document.hpp"
+#include "subsystem/fmu/description/fmi1_description.hpp"
 #include "support/wording.hpp"
 #include "units/unit_definitions.hpp"
 
@@ -84,11 +85,7 @@ std::string text(const Node& node, const char* attribute) {
 /// One reading of one modelDescription.xml.
 class Reader {
  public:
-  Reader(const std::filesystem::path& folder, const std::string& fmu)
-      : where_(fmu + ": modelDescription.xml") {
-    load_xml(document_, folder / "modelDescription.xml", where_);
-    root_ = document_.document_element();
-  }
+  Reader(const Node& root, std::string where) : where_(std::move(where)), root_(root) {}
 
   ModelDescription read();
 
@@ -124,7 +121,6 @@ class Reader {
   void read_structure_v3(const Node& structure);
 
   std::string where_;
-  pugi::xml_document document_;
   Node root_;
   ModelDescription result_;
   std::map<std::string, UnitDefinition> units_;
@@ -177,9 +173,7 @@ std::string Reader::identifier(const Node& node) {
                           found.find_first_of("/\\:") != std::string::npos ||
                           std::any_of(found.begin(), found.end(),
                                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (leads_away)
-    fail("the modelIdentifier of <" + std::string(node.name()) + "> must be a name of C, not " +
-         in_quotes(found));
+  if (leads_away) fail("the modelIdentifier must be a name of C, not " + in_quotes(found));
   if (!is_name(found))
     result_.remarks.push_back("its modelIdentifier " + in_quotes(found) + " is no name of C");
   return found;
@@ -208,6 +202,9 @@ std::optional<FmiInterface> Reader::read_interface(const char* element) {
   result.intermediate_update = !v2 && node.attribute("providesIntermediateUpdate").as_bool();
   result.output_derivative_order = node.attribute("maxOutputDerivativeOrder").as_int();
   result.fixed_internal_step = number(node, "fixedInternalStepSize").value_or(0.0);
+  result.mime_type = text(node, "mimeType");
+  if (node.attribute("numberOfContinuousStates"))
+    result.unnamed_states = count(node, "numberOfContinuousStates");
   return result;
 }
 
@@ -251,6 +248,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
       look_up(variabilities, text(node, "variability"))
           .value_or(real || v2 ? FmiVariability::continuous : FmiVariability::discrete);
   variable.intermediate_update = node.attribute("intermediateUpdate").as_bool();
+  variable.negated = text(node, "alias") == "negatedAlias";
   variable.set_once = !node.attribute("canHandleMultipleSetPerTimeInstant").as_bool(true);
   set_initial(node, variable);
   read_aliases(node, variable);
@@ -438,7 +436,16 @@ ModelDescription Reader::read() {
 
 ModelDescription read_model_description(const std::filesystem::path& folder,
                                         const std::string& fmu) {
-  return Reader(folder, fmu).read();
+  const std::string where = fmu + ": modelDescription.xml";
+  pugi::xml_document document;
+  load_xml(document, folder / "modelDescription.xml", where);
+  const Node root = document.document_element();
+  if (text(root, "fmiVersion") != "1.0") return Reader(root, where).read();
+  std::vector<std::string> remarks = put_into_fmi2(root, where);
+  ModelDescription result = Reader(root, where).read();
+  result.version = FmiVersion::v1;
+  result.remarks.insert(result.remarks.end(), remarks.begin(), remarks.end());
+  return result;
 }
 
 void apply_dimensions(ModelDescription& model, const std::string& where) {
@@ -475,6 +482,21 @@ SignalKind kind_of(const FmiVariable& variable) {
 
 bool takes_whole_numbers(const FmiVariable& variable) {
   return variable.type != FmiType::float64 && variable.type != FmiType::float32;
+}
+
+bool has_type(const ModelDescription& model, FmiType type) {
+  return std::any_of(model.variables.begin(), model.variables.end(),
+                     [&](const FmiVariable& variable) { return variable.type == type; });
+}
+
+const char* name_of(FmiVersion version) {
+  constexpr const char* names[] = {"1.0", "2.0", "3.0"};
+  return names[static_cast<std::size_t>(version)];
+}
+
+const char* prefix_of(FmiVersion version) {
+  constexpr const char* prefixes[] = {"fmi", "fmi2", "fmi3"};
+  return prefixes[static_cast<std::size_t>(version)];
 }
 
 const char* name_of(FmiType type) { return word_for(types, type); }

@@ -12,7 +12,7 @@
 
 namespace concord {
 
-enum class FmiVersion { v2, v3 };
+enum class FmiVersion { v1, v2, v3 };
 
 enum class FmiType {
   float32,
@@ -57,7 +57,7 @@ struct FmiDimension {
   std::optional<std::size_t> parameter;  ///< index of the variable
 };
 
-/// A variable of modelDescription.xml. FMI 2's Real, Integer are float64, int32.
+/// A variable of modelDescription.xml. FMI 1 and 2's Real, Integer are float64, int32.
 struct FmiVariable {
   std::string name;
   FmiReference reference = 0;
@@ -78,6 +78,7 @@ struct FmiVariable {
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
   bool intermediate_update = false;
   bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
+  bool negated = false;   ///< FMI 1.0: what its reference stands for is -1 times it, or not it
 };
 
 /// What an unknown (output, derivative) depends on: indices of variables; absent means everything.
@@ -95,12 +96,14 @@ struct FmiInterface {
   bool serializes = false;           ///< canSerializeFMUState
   bool directional = false;          ///< providesDirectionalDerivative(s)
   bool variable_steps = false;       ///< canHandleVariableCommunicationStepSize
-  bool interpolates = false;         ///< FMI 2: canInterpolateInputs
+  bool interpolates = false;         ///< FMI 1, 2: canInterpolateInputs
   bool completed_step = true;        ///< completedIntegratorStep is needed
   bool event_mode = false;           ///< FMI 3: hasEventMode
   bool intermediate_update = false;  ///< FMI 3: providesIntermediateUpdate
   int output_derivative_order = 0;   ///< maxOutputDerivativeOrder
   double fixed_internal_step = 0.0;  ///< FMI 3: fixedInternalStepSize; 0: none
+  std::size_t unnamed_states = 0;    ///< FMI 1.0 model exchange: numberOfContinuousStates
+  std::string mime_type;             ///< FMI 1.0: of the code, or of the model for its tool
 };
 
 /// modelDescription.xml, as far as a simulation needs it.
@@ -129,6 +132,15 @@ SignalKind kind_of(const FmiVariable& variable);
 
 /// Integers, Booleans and enumerations do.
 bool takes_whole_numbers(const FmiVariable& variable);
+
+/// Whether a variable has this type.
+bool has_type(const ModelDescription& model, FmiType type);
+
+/// "1.0", "2.0", "3.0"
+const char* name_of(FmiVersion version);
+
+/// "fmi", "fmi2", "fmi3": of the names of its functions.
+const char* prefix_of(FmiVersion version);
 
 /// "Float64", "Boolean", ...: as in FMI 3.
 const char* name_of(FmiType type);

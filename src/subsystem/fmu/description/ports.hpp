@@ -16,13 +16,15 @@ class FmuPorts {
   struct Group {
     FmiType type;
     std::vector<FmiReference> references;
-    std::vector<std::size_t> places;  ///< of the elements, in the flat array
-    bool in_a_row = true;             ///< the places are consecutive
+    std::vector<std::size_t> places;     ///< of the elements, in the flat array
+    bool in_a_row = true;                ///< the places are consecutive
+    std::vector<std::size_t> negated{};  ///< scalars among the references; FMI 1.0
   };
   /// A variable that can be differentiated: a continuous real.
   struct Real {
     FmiReference reference;
     std::size_t first, count;  ///< elements, in the flat array
+    double sign = 1.0;         ///< -1: the FMU has it negated; FMI 1.0
   };
 
   FmuPorts() = default;
