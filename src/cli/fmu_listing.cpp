@@ -99,8 +99,7 @@ void print_fmu(const Model& model) {
   line("token", fmu.token);
   print_interface(fmu, "model exchange", fmu.model_exchange);
   print_interface(fmu, "co-simulation", fmu.co_simulation);
-  if (fmu.scheduled_execution)
-    print_interface(fmu, "scheduled execution", fmu.scheduled_execution);
+  if (fmu.scheduled_execution) print_interface(fmu, "scheduled execution", fmu.scheduled_execution);
   constexpr const char* roles[] = {"co-simulation", "model exchange", "scheduled execution"};
   line("used as", roles[static_cast<std::size_t>(setup.role)]);
   line("default experiment", experiment_of(fmu));

@@ -117,12 +117,13 @@ class Countdown(Clocked):
     PAIR = ("  waker: {fmu: waker.fmu}\n  listener: {fmu: listener.fmu}\n"
             "connections: [waker.tick -> listener.tick, waker.tens -> listener.value]\n")
 
-    def check(self, results):
-        count = np.searchsorted(self.TIMES, results.time + 1e-9)
-        calls = count // 2
-        for name, values in (("waker.n", count), ("waker.tick", calls), ("waker.tens", 20 * calls),
+    def check(self, results, first=0.05, every=2):
+        count = np.searchsorted(self.TIMES - 0.05 + first, results.time + 1e-9)
+        calls = count // every
+        tens = 10 * every * calls
+        for name, values in (("waker.n", count), ("waker.tick", calls), ("waker.tens", tens),
                              ("listener.n", calls),
-                             ("listener.last", np.where(calls > 0, 20 * calls, -1))):
+                             ("listener.last", np.where(calls > 0, tens, -1))):
             self.assertTrue(np.array_equal(results.outputs[name], values), name)
         self.assertGreater(count[-1], 20)
 
@@ -135,6 +136,13 @@ class Countdown(Clocked):
             for options in (*METHODS, (*METHODS[0], "-subsystem_rollback", "false")):
                 self.check(simulate(path, *options, "-cosim_step", "0.11"))
             self.check(simulate(path, *METHODS[0], "-cosim_step", "0.11", ranks=3))
+
+    def test_at_the_start(self):
+        for wakes, listens in (("me", "cs"), ("cs", "me")):
+            self.clocked("waker", wakes, defines=("FIRST=0", "CALLS=1"))
+            self.clocked("listener", listens)
+            results = simulate(self.text(self.PAIR, stop=3.3), *METHODS[0], "-cosim_step", "0.11")
+            self.check(results, first=0, every=1)
 
     def test_once_more_behind_the_stop(self):
         """A tick that comes no more is no harm."""
@@ -228,7 +236,8 @@ class Wrong(Clocked):
         for defines, says in ((("INTERVAL=0",), "an interval of 0 s, which must be more than 0"),
                               (("INTERVAL=-0.5",), "an interval of -0.5 s"),
                               (("SHIFT=-1",), "a shift of -1 s"),
-                              (("QUALIFIER=NOT_YET_KNOWN",), "has no interval yet")):
+                              (("QUALIFIER=NOT_YET_KNOWN",), "has no interval yet"),
+                              (("QUALIFIER=7",), "the qualifier 7, which does not exist")):
             self.clocked("regulator", attributes='intervalVariability="fixed"',
                          defines=("KIND='a'", *defines))
             run = execute("run", self.loop(), *METHODS[0])

@@ -21,7 +21,8 @@ std::pair<ClockNames, ClockNames> clocks_in(const Model& model) {
     if (!entry.type->fmu) continue;
     for (const FmiVariable& variable : entry.type->fmu->model->variables)
       if (variable.clock)
-        (is_signal(variable) ? travelling : own).insert(entry.description.name + "." + variable.name);
+        (is_signal(variable) ? travelling : own)
+            .insert(entry.description.name + "." + variable.name);
   }
   return {travelling, own};
 }
@@ -35,15 +36,17 @@ void check_connection(const ConnectionEntry& connection, const ClockNames& trave
                       const ClockNames& own) {
   for (const std::string& end : {connection.from, connection.to})
     if (own.contains(end))
-      refuse_connection(connection, in_quotes(end) +
-                             " is a clock whose instants its FMU says; output clocks, and input "
-                             "clocks that are triggered, are connected");
+      refuse_connection(connection,
+                        in_quotes(end) +
+                            " is a clock whose instants its FMU says; output clocks, and input "
+                            "clocks that are triggered, are connected");
   const bool from = travelling.contains(connection.from), to = travelling.contains(connection.to);
   if (!from && !to) return;
   if (from != to)
     refuse_connection(connection, in_quotes(from ? connection.from : connection.to) +
-                           " is a clock and " + in_quotes(from ? connection.to : connection.from) +
-                           " is none; connect a clock with a clock");
+                                      " is a clock and " +
+                                      in_quotes(from ? connection.to : connection.from) +
+                                      " is none; connect a clock with a clock");
   if (connection.factor != 1.0 || connection.offset != 0.0)
     refuse_connection(connection, "clocks tick or don't; leave out what is calculated with them");
 }

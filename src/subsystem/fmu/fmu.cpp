@@ -382,8 +382,7 @@ void SetupBuilder::add_remarks() {
                     (exchange ? " model exchange"
                      : steps  ? " co-simulation"
                               : " scheduled execution") +
-                    " of " +
-                    setup_->model->model_name +
+                    " of " + setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
   const std::string& identifier = setup_->interface().model_identifier;
   const fs::path binary = binary_in(setup_->folder, setup_->model->version, identifier);

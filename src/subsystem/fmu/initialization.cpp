@@ -92,10 +92,9 @@ bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutco
 }
 
 bool iterate_events(FmuInstance& instance, EventOutcome& outcome, const Ticking* ticking) {
-  const bool good = ticking == nullptr
-                        ? instance.update_discrete_states(outcome)
-                        : ticking->clocks.iterate(instance, ticking->t, ticking->u,
-                                                  ticking->memory, outcome);
+  const bool good = ticking == nullptr ? instance.update_discrete_states(outcome)
+                                       : ticking->clocks.iterate(instance, ticking->t, ticking->u,
+                                                                 ticking->memory, outcome);
   if (!good) return false;
   if (ticking != nullptr)
     outcome.next_time = std::min(outcome.next_time, ticking->clocks.next(ticking->memory));

@@ -18,8 +18,8 @@ namespace {
 /// An FMU whose model partitions Concord runs, each at the ticks of its clock (FMI 3.0.2, 5).
 ///
 /// It has nothing that moves: between ticks outputs stay what they were and nobody calls it. Ticks
-/// are time events, or input events where another FMU's clock calls. What has run is not taken back:
-/// it runs at communication points that will not be.
+/// are time events, or input events where another FMU's clock calls. What has run is not taken
+/// back: it runs at communication points that will not be.
 class ScheduledModel final : public HybridModel {
  public:
   ScheduledModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);
@@ -84,9 +84,7 @@ class ScheduledModel final : public HybridModel {
   void set_inputs(std::span<const double> u) {
     require(instance_->set(inputs_, u) && clocks_.set_inputs(*instance_, u));
   }
-  void read_outputs() {
-    require(instance_->get(outputs_, now_.clocks.held));
-  }
+  void read_outputs() { require(instance_->get(outputs_, now_.clocks.held)); }
   void run(double t, std::span<const double> u);
 
   std::shared_ptr<const FmuSetup> setup_;
@@ -158,8 +156,8 @@ void ScheduledModel::end_initialization(std::span<const double> u, std::span<dou
 void ScheduledModel::handle_event(double t, std::span<double> /*x*/, std::span<const double> u) {
   if (redo_possible_ && !use_.state)
     throw SimulationError(
-        "the FMU " + setup_->request.path.string() +
-        " has run model partitions" + instance_->when() +
+        "the FMU " + setup_->request.path.string() + " has run model partitions" +
+        instance_->when() +
         ", but cannot restore its state (canGetAndSetFMUState), which methods that repeat "
         "macro-steps need; withhold the capability (-subsystem_" +
         setup_->request.subsystem + "_rollback false) or choose an explicit method");

@@ -36,8 +36,8 @@ struct FmuSetup {
   const FmiInterface& interface() const { return interface_of(*model, role); }
   FmuSource source(const FmuUse& used) const;
 
-  /// The variables of `all` with an element that `wanted` has (empty: all), of one kind or both; not
-  /// those that are the matter of clocks.
+  /// The variables of `all` with an element that `wanted` has (empty: all), of one kind or both;
+  /// not those that are the matter of clocks.
   FmuPorts ports(const std::vector<const FmiVariable*>& all, std::span<const char> wanted = {},
                  std::optional<SignalKind> kind = std::nullopt) const;
 };
@@ -77,8 +77,8 @@ struct Ticking {
   std::span<const double> u;
 };
 
-/// From initialisation mode to where the instance runs, with the events at the start; `ticking`: and
-/// the clocks that tick there. Null, here and below: none does.
+/// From initialisation mode to where the instance runs, with the events at the start; `ticking`:
+/// and the clocks that tick there. Null, here and below: none does.
 bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome,
                         const Ticking* ticking = nullptr);
 
@@ -87,8 +87,7 @@ bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutco
 std::string values_not_kept(const FmuSetup& setup, FmuInstance& instance);
 
 /// The event iteration and what follows it, from event mode to where the instance runs.
-bool iterate_events(FmuInstance& instance, EventOutcome& outcome,
-                    const Ticking* ticking = nullptr);
+bool iterate_events(FmuInstance& instance, EventOutcome& outcome, const Ticking* ticking = nullptr);
 
 std::unique_ptr<Subsystem> make_co_simulation(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings);

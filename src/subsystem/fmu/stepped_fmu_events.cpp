@@ -41,8 +41,7 @@ bool SteppedFmu::meet_jump(double end) {
 }
 
 bool SteppedFmu::handle_event() {
-  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u))
-    return failed_call();
+  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u)) return failed_call();
   return iterate_events();
 }
 
@@ -72,8 +71,7 @@ bool SteppedFmu::feed_held(std::span<const Polynomial> inputs) {
 bool SteppedFmu::happen(std::span<const Sample> inputs, std::vector<Happening>& what) {
   const bool due = std::exchange(now_.event_due, false);
   clocks_.take([&](std::size_t i) { return inputs[i].value; }, now_.u);
-  const bool held =
-      feed_.held_differ(inputs, now_.u) || clocks_.called(now_.u, now_.clocks);
+  const bool held = feed_.held_differ(inputs, now_.u) || clocks_.called(now_.u, now_.clocks);
   if (due) what.push_back({0, reaches_event(now_.t) ? "time event" : "event"});
   if (held) what.push_back({0, "inputs"});
   if (events_.take_handled()) what.push_back({0, "event"});

@@ -273,15 +273,7 @@ int fmi3GetFMUState(Instance* c, void** state) {
   if (!*state) *state = malloc(sizeof c->s);
   return memcpy(*state, &c->s, sizeof c->s), OK;
 }
-int fmi3SetFMUState(Instance* c, void* state) {
-  double d[MOST];
-  memcpy(d, c->s.d, sizeof d);
-  memcpy(&c->s, state, sizeof c->s);
-#ifdef FORGETS
-  memcpy(c->s.d, d, sizeof d);
-#endif
-  return OK;
-}
+int fmi3SetFMUState(Instance* c, void* state) { return memcpy(&c->s, state, sizeof c->s), OK; }
 int fmi3FreeFMUState(void* c, void** state) {
   (void)c;
   free(*state);

@@ -232,8 +232,7 @@ bool Fmi3Instance::get_interval(FmiReference clock, bool as_fraction, ClockTime&
 bool Fmi3Instance::get_shift(FmiReference clock, bool as_fraction, ClockTime& shift) {
   if (!may(in_initialization, "GetShift")) return false;
   shift = {};
-  if (!as_fraction)
-    return invoke(f_.get_shift_decimal, &clock, std::size_t{1}, &shift.counter);
+  if (!as_fraction) return invoke(f_.get_shift_decimal, &clock, std::size_t{1}, &shift.counter);
   std::uint64_t counter = 0, resolution = 1;
   if (!invoke(f_.get_shift_fraction, &clock, std::size_t{1}, &counter, &resolution)) return false;
   shift = {static_cast<double>(counter), static_cast<double>(resolution)};

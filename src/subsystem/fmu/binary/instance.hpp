@@ -368,8 +368,7 @@ class FmuInstance {
   static constexpr unsigned before_start = only(FmuMode::instantiated);
   static constexpr unsigned in_initialization = only(FmuMode::initializing);
   static constexpr unsigned in_activation = only(FmuMode::activating);
-  static constexpr unsigned while_running =
-      in_event | in_continuous_time | in_step | in_activation;
+  static constexpr unsigned while_running = in_event | in_continuous_time | in_step | in_activation;
 
   /// Whether the mode is one of `modes`; false after an error, else a mistake of ours.
   bool may(unsigned modes, const char* call) const {

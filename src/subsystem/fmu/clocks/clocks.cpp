@@ -215,8 +215,7 @@ bool FmuClocks::iterate(FmuInstance& instance, double t, std::span<const double>
   for (int round = 0; again && !outcome.terminate; ++round) {
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       active[k] = is_due(inputs_[k], t, u, memory) ? 1 : 0;
-      if (active[k] != 0 && round == most_instants)
-        fail(inputs_[k], "ticks without end", t);
+      if (active[k] != 0 && round == most_instants) fail(inputs_[k], "ticks without end", t);
       if (active[k] != 0) tick(inputs_[k], k, t, u, memory);
     }
     if (round == most_instants)
@@ -250,8 +249,8 @@ bool FmuClocks::activate(FmuInstance& instance, double t, std::span<const double
     Active now;
     bool told = true;
     calls.on_clock_update([&] {
-      told = told && get_ticks(instance, active, now, memory) &&
-             ask_countdowns(instance, t, memory);
+      told =
+          told && get_ticks(instance, active, now, memory) && ask_countdowns(instance, t, memory);
       for (std::size_t i = 0; told && i < now.size(); ++i) ticked[i] |= now[i];
     });
     const bool good = set_clocked(instance, active, u) &&
@@ -259,8 +258,7 @@ bool FmuClocks::activate(FmuInstance& instance, double t, std::span<const double
     calls.on_clock_update({});
     if (!good || !get_clocked(instance, active, ticked, memory)) return false;
     const ClockInterval interval = clock->variable->clock->interval;
-    if (interval != ClockInterval::countdown &&
-        !ask_interval(instance, *clock, t, true, memory))
+    if (interval != ClockInterval::countdown && !ask_interval(instance, *clock, t, true, memory))
       return false;
   }
   return true;

@@ -67,10 +67,10 @@ class FmuClocks {
 
   struct Clock {
     const FmiVariable* variable;
-    std::size_t index;               ///< in the description
-    std::size_t place = none;        ///< among inputs or outputs, where it travels
-    std::size_t pace = none;         ///< of a time-based one
-    std::size_t calls = none;        ///< of a triggered one
+    std::size_t index;         ///< in the description
+    std::size_t place = none;  ///< among inputs or outputs, where it travels
+    std::size_t pace = none;   ///< of a time-based one
+    std::size_t calls = none;  ///< of a triggered one
     FmuPorts clocked_inputs{}, clocked_outputs{};
   };
   using Active = std::vector<char>;
@@ -93,7 +93,9 @@ class FmuClocks {
   bool ask_at_start(FmuInstance& instance, const Clock& clock, double start,
                     ClockMemory& memory) const;
   bool ask_countdowns(FmuInstance& instance, double t, ClockMemory& memory) const;
-  double checked(const Clock& clock, const ClockTime& interval, double t) const;
+  bool ask(FmuInstance& instance, const Clock& clock, double t, ClockTime& interval,
+           IntervalQualifier& qualifier) const;
+  void check(const Clock& clock, const ClockTime& interval, double t) const;
 
   std::string fmu_;
   std::vector<Clock> inputs_, outputs_;  ///< input clocks by priority; output clocks

@@ -7,8 +7,8 @@
 namespace concord {
 
 /// When a clock ticks (FMI 3.0.2, 2.2.8.2): periodic, periodic with what the FMU tells of it before
-/// the start or with its parameters; so long after its last tick as the FMU says then; so long after
-/// an event as it says at that event; when its source does.
+/// the start or with its parameters; so long after its last tick as the FMU says then; so long
+/// after an event as it says at that event; when its source does.
 enum class ClockInterval { constant, fixed, calculated, tunable, changing, countdown, triggered };
 
 /// A time: counter / resolution, s. Where a clock has no fraction the resolution is 1.
@@ -22,9 +22,9 @@ struct ClockTime {
 /// The attributes of <Clock>.
 struct FmiClock {
   ClockInterval interval = ClockInterval::triggered;
-  std::optional<ClockTime> period;  ///< intervalCounter, or intervalDecimal
-  ClockTime shift;                  ///< shiftCounter, or shiftDecimal
-  bool fractions = false;           ///< supportsFraction
+  std::optional<ClockTime> period;        ///< intervalCounter, or intervalDecimal
+  ClockTime shift;                        ///< shiftCounter, or shiftDecimal
+  bool fractions = false;                 ///< supportsFraction
   std::optional<std::uint32_t> priority;  ///< the smaller, the earlier
   bool can_be_deactivated = false;
 

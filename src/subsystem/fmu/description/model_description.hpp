@@ -78,8 +78,8 @@ struct FmiVariable {
   std::optional<std::size_t> derivative_of;                ///< index of the state
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
   bool intermediate_update = false;
-  bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
-  std::optional<FmiClock> clock{};    ///< of type clock
+  bool set_once = false;            ///< per time instant (canHandleMultipleSetPerTimeInstant false)
+  std::optional<FmiClock> clock{};  ///< of type clock
   std::vector<std::size_t> clocks{};  ///< indices of those at whose ticks alone it changes
 };
 
