@@ -20,11 +20,12 @@ void print_interface(const ModelDescription& model, const char* name,
   if (!offered) return line(name, "no");
   const FmiInterface& can = *offered;
   const bool exchange = name == std::string("model exchange");
+  const bool steps = name == std::string("co-simulation");
   std::string text = "state " + yes_or_no(can.state) + (can.serializes ? " (serializes)" : "") +
                      ", directional derivatives " + yes_or_no(can.directional);
   if (exchange) {
     text += ", completed step needed " + yes_or_no(can.completed_step);
-  } else {
+  } else if (steps) {
     text += ", variable steps " + yes_or_no(can.variable_steps) + ", output derivatives to order " +
             std::to_string(can.output_derivative_order);
     text += model.version == FmiVersion::v3
@@ -64,7 +65,14 @@ std::string dimensions_of(const FmiVariable& variable, const ModelDescription& m
 
 void print_variable(const FmiVariable& variable, const ModelDescription& model) {
   std::string text = std::string(name_of(variable.type)) + dimensions_of(variable, model) + ", " +
-                     name_of(variable.causality) + ", " + name_of(variable.variability);
+                     name_of(variable.causality);
+  if (!variable.clock) text += std::string(", ") + name_of(variable.variability);
+  if (variable.clock) text += ", " + in_words(*variable.clock);
+  if (!variable.clocks.empty()) {
+    std::vector<std::string> clocks;
+    for (const std::size_t i : variable.clocks) clocks.push_back(model.variables[i].name);
+    text += ", at ticks of " + joined(clocks);
+  }
   if (!variable.unit.empty())
     text += ", unit " + variable.unit + (variable.relative ? " (a difference)" : "");
   if (!variable.start.empty()) text += ", start " + joined(variable.start, " ");
@@ -91,7 +99,9 @@ void print_fmu(const Model& model) {
   line("token", fmu.token);
   print_interface(fmu, "model exchange", fmu.model_exchange);
   print_interface(fmu, "co-simulation", fmu.co_simulation);
-  line("used as", setup.role == FmuRole::model_exchange ? "model exchange" : "co-simulation");
+  if (fmu.scheduled_execution) print_interface(fmu, "scheduled execution", fmu.scheduled_execution);
+  constexpr const char* roles[] = {"co-simulation", "model exchange", "scheduled execution"};
+  line("used as", roles[static_cast<std::size_t>(setup.role)]);
   line("default experiment", experiment_of(fmu));
   line("states", std::to_string(setup.description.states.size()));
   line("event indicators", std::to_string(fmu.event_indicators));

@@ -30,8 +30,8 @@ constexpr Word known_words[] = {
     {"--step-size", Kind::positive, "H", "distance of communication points, where it is smaller"},
     {"--tolerance", Kind::positive, "TOL", "relative tolerance", "-subsystem_rtol"},
     {"--relative-tolerance", Kind::positive, "TOL", "the same", "-subsystem_rtol"},
-    {"--interface-type", Kind::interface, "me|cs", "also ModelExchange, CoSimulation",
-     "-subsystem_fmu_interface"},
+    {"--interface-type", Kind::interface, "me|cs|se",
+     "also ModelExchange, CoSimulation, ScheduledExecution", "-subsystem_fmu_interface"},
     {"--start-value", Kind::start, "NAME VALUE",
      "of a parameter or a variable; as often as wanted"},
     {"--start-values", Kind::starts, "NAME VALUE ...", "several at once"},
@@ -95,12 +95,13 @@ void WordReader::take_number(const Word& word) {
 }
 
 void WordReader::take_interface(const Word& word) {
-  const std::string text = value(word, "one of: me, cs, ModelExchange, CoSimulation");
-  const bool exchange = text == "me" || text == "ModelExchange";
-  if (!exchange && text != "cs" && text != "CoSimulation")
-    refuse(word.name, "found " + in_quotes(text) +
-                          ", but it must be one of: me, cs, ModelExchange, CoSimulation");
-  pass(word.option, exchange ? "me" : "cs");
+  constexpr const char* names[][2] = {
+      {"me", "ModelExchange"}, {"cs", "CoSimulation"}, {"se", "ScheduledExecution"}};
+  const std::string all = "one of: me, cs, se, ModelExchange, CoSimulation, ScheduledExecution";
+  const std::string text = value(word, all);
+  for (const auto& [short_name, name] : names)
+    if (text == short_name || text == name) return pass(word.option, short_name);
+  refuse(word.name, "found " + in_quotes(text) + ", but it must be " + all);
 }
 
 void WordReader::take_start(const Word& word) {

@@ -424,7 +424,9 @@ void SspWriter::add_component(Node elements, const Part& part) {
   const Choice choice = part.fmu->request.options.interface;
   if (choice != Choice::automatic)
     set(component, "implementation",
-        choice == Choice::co_simulation ? "CoSimulation" : "ModelExchange");
+        choice == Choice::co_simulation    ? "CoSimulation"
+        : choice == Choice::model_exchange ? "ModelExchange"
+                                           : "ScheduledExecution");
   add_connectors(component, part);
   add_values(component, part);
   if (part.is_delay)

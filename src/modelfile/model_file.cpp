@@ -9,6 +9,7 @@
 #include "modelfile/array_connections.hpp"
 #include "modelfile/constraint_connections.hpp"
 #include "modelfile/delayed_connections.hpp"
+#include "modelfile/fmu/clock_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "modelfile/initial_equations.hpp"
 #include "modelfile/named_connections.hpp"
@@ -120,6 +121,7 @@ void complete(Model& model) {
   connect_systems(model);
   resolve_aliases(model);
   connect_arrays(model);
+  check_clocks(model);
   connect_delays(model);
   connect_constraints(model);
   connect_scenario(model);

@@ -4,7 +4,7 @@
 
 namespace concord {
 
-enum class FmuInterfaceChoice { automatic, model_exchange, co_simulation };
+enum class FmuInterfaceChoice { automatic, model_exchange, co_simulation, scheduled_execution };
 
 template <>
 inline std::span<const WordOf<FmuInterfaceChoice>> words_of<FmuInterfaceChoice>() {
@@ -12,6 +12,7 @@ inline std::span<const WordOf<FmuInterfaceChoice>> words_of<FmuInterfaceChoice>(
       {"auto", FmuInterfaceChoice::automatic},
       {"me", FmuInterfaceChoice::model_exchange},
       {"cs", FmuInterfaceChoice::co_simulation},
+      {"se", FmuInterfaceChoice::scheduled_execution},
   };
   return words;
 }

@@ -77,7 +77,7 @@ class Descriptions(FmuTest):
         self.rewritten(lambda text: text.replace('index="4"', 'index="99"'), ["'99'"])
         self.rewritten(lambda text: text.replace("CoSimulation", "Simulation"), ["neither"])
         self.rewritten(lambda text: text.replace("CoSimulation", "ScheduledExecution"),
-                       ["scheduled execution only"])
+                       ["neither"])
         self.rewritten(lambda text: text.replace('Indicators="0"', 'Indicators="4294967295"'),
                        ["million event indicators"])
         self.rewritten(lambda text: text.replace('"2.0"', '"3.0-beta.4"'), ["'3.0-beta.4'"])

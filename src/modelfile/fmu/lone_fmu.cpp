@@ -5,6 +5,7 @@
 
 #include "concord/errors.hpp"
 #include "files/time_table.hpp"
+#include "modelfile/fmu/clock_connections.hpp"
 #include "modelfile/fmu/fmu_entry.hpp"
 #include "subsystem/driven/driven_subsystem.hpp"
 #include "subsystem/fmu/setup.hpp"
@@ -58,8 +59,8 @@ Drive drive_from(const fs::path& file, const SubsystemEntry& entry) {
     drive.inputs.push_back(input);
   }
   drive.signals = std::make_shared<SampledSignals>(std::move(table.time), std::move(signals));
-  const bool exchange = entry.type->fmu->role == FmuRole::model_exchange;
-  drive.any_step = exchange || (entry.type->fmu->interface().variable_steps &&
+  const bool stepped = entry.type->fmu->role == FmuRole::co_simulation;
+  drive.any_step = !stepped || (entry.type->fmu->interface().variable_steps &&
                                 entry.type->fmu->interface().fixed_internal_step == 0.0);
   return drive;
 }
@@ -124,6 +125,7 @@ Model read_lone_fmu(const LoneFmu& fmu) {
     feed_from(fmu.input_file, model);
     model.files.push_back({"input file", fmu.input_file});
   }
+  check_clocks(model);
   return model;
 }
 

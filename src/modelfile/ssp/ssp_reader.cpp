@@ -265,8 +265,6 @@ void SspReader::read_component(const Node& component, const std::string& path) {
 
 void SspReader::read_fmu(const Node& component, const std::string& path) {
   const std::string implementation = text(component, "implementation");
-  if (implementation == "ScheduledExecution")
-    fail("component " + in_quotes(path) + ": scheduled execution is not supported");
   Component result;
   result.path = path;
   result.request.path = folder_ / path_of(text(component, "source"));
@@ -277,6 +275,8 @@ void SspReader::read_fmu(const Node& component, const std::string& path) {
     result.request.options.interface = FmuInterfaceChoice::co_simulation;
   if (implementation == "ModelExchange")
     result.request.options.interface = FmuInterfaceChoice::model_exchange;
+  if (implementation == "ScheduledExecution")
+    result.request.options.interface = FmuInterfaceChoice::scheduled_execution;
   for (const Node annotation : children_named(child_named(component, "Annotations"), "Annotation"))
     result.is_delay = result.is_delay || text(annotation, "type") == delay_annotation;
   if (!by_path_.emplace(path, components_.size()).second)

@@ -40,7 +40,7 @@ class CoSimulation final : public Subsystem {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 4; }
+  int memory_version() const override { return 5; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "files/archive.hpp"
+#include "subsystem/fmu/clocks/clocks.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
@@ -98,8 +99,8 @@ class SetupBuilder {
   }
 
   std::shared_ptr<const FmuSetup> build() {
-    refuse_unsupported();
     choose_role();
+    refuse_unsupported();
     setup_->description.name = setup_->request.subsystem;
     setup_->description.kind = "fmu";
     take_given_values(*setup_);
@@ -161,10 +162,8 @@ void SetupBuilder::drive_parameters() {
 }
 
 void SetupBuilder::refuse_unsupported() const {
-  for (const FmiVariable& variable : setup_->model->variables)
-    if (variable.type == FmiType::clock)
-      fail(setup_->request.location, "the FMU has the clock " + in_quotes(variable.name) +
-                                         "; clocks are not supported, export it without them");
+  const std::string reason = why_no_ticks(*setup_->model, setup_->role);
+  if (!reason.empty()) fail(setup_->request.location, reason);
 }
 
 void SetupBuilder::choose_role() {
@@ -176,6 +175,8 @@ void SetupBuilder::choose_role() {
                                          ", which -subsystem_fmu_interface asks for; use " + other +
                                          " or auto");
   };
+  if (choice == FmuInterfaceChoice::scheduled_execution)
+    require(model.scheduled_execution.has_value(), "scheduled execution", "me, cs");
   if (choice == FmuInterfaceChoice::model_exchange)
     require(model.model_exchange.has_value(), "model exchange", "cs");
   if (choice == FmuInterfaceChoice::co_simulation)
@@ -190,7 +191,11 @@ void SetupBuilder::choose_role() {
     setup_->description.remarks.push_back(
         "co-simulation: the model exchange that the FMU offers has neither states nor event "
         "indicators (-subsystem_fmu_interface me takes it all the same)");
-  setup_->role = exchange ? FmuRole::model_exchange : FmuRole::co_simulation;
+  const bool scheduled = choice == FmuInterfaceChoice::scheduled_execution ||
+                         (automatic && !model.model_exchange && !model.co_simulation);
+  setup_->role = scheduled  ? FmuRole::scheduled_execution
+                 : exchange ? FmuRole::model_exchange
+                            : FmuRole::co_simulation;
   if (setup_->interface().needs_execution_tool)
     setup_->description.remarks.push_back(
         "the FMU needs its tool" + (model.tool.empty() ? "" : " (" + model.tool + ")") +
@@ -234,7 +239,7 @@ void SetupBuilder::add_input_starts() {
 
 void SetupBuilder::add_inputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
-    if (variable.causality != FmiCausality::input || !is_number(variable.type)) continue;
+    if (variable.causality != FmiCausality::input || !is_signal(variable)) continue;
     setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back({element_name(variable, i), unit_of(variable),
@@ -246,7 +251,7 @@ void SetupBuilder::add_inputs() {
 
 void SetupBuilder::add_outputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
-    if (variable.causality != FmiCausality::output || !is_number(variable.type)) continue;
+    if (variable.causality != FmiCausality::output || !is_signal(variable)) continue;
     setup_->output_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.outputs.push_back(
@@ -302,15 +307,17 @@ std::vector<bool> SetupBuilder::acting_on(const FmiVariable& output) const {
   return acting;
 }
 
-/// Of arrays, every element of one on every element of the other.
+/// Of arrays, every element of one on every element of the other. What ticks change stays between
+/// them, whatever the inputs.
 void SetupBuilder::add_feedthrough() {
+  if (setup_->role == FmuRole::scheduled_execution) return;
   auto& feedthrough = setup_->description.feedthrough;
   std::size_t output = 0;
   for (const FmiVariable* y : setup_->output_variables) {
     std::size_t input = 0;
     const std::vector<bool> acting = acting_on(*y);
     for (const FmiVariable* u : setup_->input_variables) {
-      if (acting[place_of(*u)]) {
+      if (acting[place_of(*u)] && !changes_at_ticks(*y) && !changes_at_ticks(*u)) {
         if (feedthrough.size() + y->size * u->size > most_feedthrough)
           fail(setup_->request.location,
                "more than ten million pairs of outputs and inputs may depend on each other; give "
@@ -332,10 +339,11 @@ void SetupBuilder::set_capabilities() {
   const auto held = [](const auto& variable) { return variable.kind == SignalKind::held; };
   const auto& inputs = setup_->description.inputs;
   const bool indicators = setup_->model->event_indicators > 0;
-  setup_->description.events = setup_->role == FmuRole::model_exchange
-                                   ? indicators || jumps_by_itself(*setup_->model) ||
-                                         std::any_of(inputs.begin(), inputs.end(), held)
-                                   : tells_events(setup_->use);
+  setup_->description.events = setup_->role == FmuRole::co_simulation
+                                   ? tells_events(setup_->use)
+                                   : indicators || jumps_by_itself(*setup_->model) ||
+                                         has_clocks(*setup_->model) ||
+                                         std::any_of(inputs.begin(), inputs.end(), held);
 }
 
 /// The loops that this makes may be on paper only.
@@ -371,9 +379,12 @@ void SetupBuilder::add_remark_on_inputs_set_once() {
 void SetupBuilder::add_remarks() {
   std::vector<std::string>& remarks = setup_->description.remarks.own();
   const bool exchange = setup_->role == FmuRole::model_exchange;
+  const bool steps = setup_->role == FmuRole::co_simulation;
   remarks.push_back(std::string("FMI ") + name_of(setup_->model->version) +
-                    (exchange ? " model exchange" : " co-simulation") + " of " +
-                    setup_->model->model_name +
+                    (exchange ? " model exchange"
+                     : steps  ? " co-simulation"
+                              : " scheduled execution") +
+                    " of " + setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
   const std::string& identifier = setup_->interface().model_identifier;
   const fs::path binary = binary_in(setup_->folder, setup_->model->version, identifier);
@@ -382,6 +393,9 @@ void SetupBuilder::add_remarks() {
                       in_quotes(binary.filename().string()) + ", not " +
                       in_quotes(identifier + ".so"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
+  for (std::string& remark : remarks_on_clocks(*setup_->model, setup_->role))
+    remarks.push_back(std::move(remark));
+  if (!exchange && !steps) return;
   add_remark_on_dependencies();
   add_remark_on_inputs_set_once();
   const Capabilities& can = setup_->description.capabilities;
@@ -477,7 +491,7 @@ std::unique_ptr<FmuInstance> make_instance(const FmuSetup& setup, FmuUse& use) {
   } catch (const ForeignEnd&) {
     throw;
   } catch (const SimulationError& error) {
-    if (!use.event_mode) throw;
+    if (!use.event_mode || has_clocks(*setup.model)) throw;
     FmuUse without = use;
     without.event_mode = false;
     auto instance = FmuInstance::make(setup.source(without));
@@ -496,7 +510,8 @@ FmuPorts FmuSetup::ports(const std::vector<const FmiVariable*>& all, std::span<c
     const auto own = wanted.empty() ? wanted : wanted.subspan(first, variable->size);
     const bool some =
         wanted.empty() || std::any_of(own.begin(), own.end(), [](char one) { return one != 0; });
-    if (some && (!kind || *kind == kind_of(*variable))) result.add(*variable, first);
+    if (some && !changes_at_ticks(*variable) && (!kind || *kind == kind_of(*variable)))
+      result.add(*variable, first);
     first += variable->size;
   }
   return result;
@@ -504,9 +519,12 @@ FmuPorts FmuSetup::ports(const std::vector<const FmiVariable*>& all, std::span<c
 
 Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
   Capabilities can;
+  if (setup.role == FmuRole::scheduled_execution)
+    return {true, true, true, true, true, true, true, false, true};
   if (setup.role == FmuRole::model_exchange) {
     const auto& inputs = setup.input_variables;
     const bool no_events = setup.model->event_indicators == 0 && !jumps_by_itself(*setup.model) &&
+                           !has_clocks(*setup.model) &&
                            std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
                              return kind_of(*input) == SignalKind::held;
                            });
@@ -561,6 +579,8 @@ std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> se
   const std::string who = "subsystem '" + request.subsystem + "': ";
   setup = with_log(std::move(setup));
   try {
+    if (setup->role == FmuRole::scheduled_execution)
+      return make_scheduled_execution(std::move(setup), settings);
     return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
                                                  : make_model_exchange(std::move(setup), settings);
   } catch (const InputError& error) {

@@ -82,16 +82,24 @@ bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double s
   return set_all(setup.input_starts);
 }
 
-bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome) {
+bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome,
+                        const Ticking* ticking) {
   outcome.next_time = std::numeric_limits<double>::infinity();
+  if (ticking != nullptr && !ticking->clocks.begin(instance, ticking->t, ticking->memory))
+    return false;
   if (!instance.leave_initialization()) return false;
   tell_values_not_kept(setup, instance);
-  return instance.mode() != FmuMode::event || iterate_events(instance, outcome);
+  return instance.mode() != FmuMode::event || iterate_events(instance, outcome, ticking);
 }
 
-bool iterate_events(FmuInstance& instance, EventOutcome& outcome) {
-  return instance.update_discrete_states(outcome) &&
-         (outcome.terminate || instance.leave_event_mode());
+bool iterate_events(FmuInstance& instance, EventOutcome& outcome, const Ticking* ticking) {
+  const bool good = ticking == nullptr ? instance.update_discrete_states(outcome)
+                                       : ticking->clocks.iterate(instance, ticking->t, ticking->u,
+                                                                 ticking->memory, outcome);
+  if (!good) return false;
+  if (ticking != nullptr)
+    outcome.next_time = std::min(outcome.next_time, ticking->clocks.next(ticking->memory));
+  return outcome.terminate || instance.leave_event_mode();
 }
 
 }  // namespace concord

@@ -67,7 +67,7 @@ class FmuModel final : public HybridModel {
   /// Nothing else than an event brings a new time event.
   bool has_events() const override {
     return indicator_count() > 0 || std::isfinite(next_.time) || use_.completed_step ||
-           !discrete_.ports.empty();
+           !discrete_.ports.empty() || !clocks_.empty();
   }
   void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<double> z) override {
@@ -96,16 +96,18 @@ class FmuModel final : public HybridModel {
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
-  int memory_version() const override { return 3; }
+  int memory_version() const override { return 4; }
 
  private:
-  /// The last event or completed step and the next time event, and the inputs that events have set.
+  /// The last event or completed step and the next time event, the inputs that events have set, and
+  /// the clocks.
   struct Between {
     double since = -infinity, time = infinity;
     double early = 0.0;  ///< what lies no further before `since` counts as it
     std::vector<double> discrete;
+    ClockMemory clocks;
 
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, since, time, early, discrete); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, since, time, early, discrete, clocks); }
   };
 
   void require(bool good) const {
@@ -140,6 +142,7 @@ class FmuModel final : public HybridModel {
   std::optional<FmuSnapshot> saved_;  ///< freed before the instance
   InputGroup continuous_, discrete_;
   FmuPorts outputs_;
+  FmuClocks clocks_;
   FmuPorts time_;  ///< where the FMU names it among what outputs or derivatives depend on
   TunableParameters parameters_;
   bool parameters_due_ = false;  ///< to be set in the next event
@@ -167,6 +170,8 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
       tolerance_(tolerance),
       instance_(FmuInstance::make(setup_->source(use_))),
       outputs_(setup_->ports(setup_->output_variables)),
+      clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
+              setup_->request.path.string()),
       time_(setup_->ports(times_named(*setup_->model))),
       parameters_(*setup_),
       x_(setup_->description.states.size()) {
@@ -177,6 +182,7 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
       group->values.push_back(input.start.value_or(0.0));
     group->wanted = group->values;
   }
+  next_.clocks = clocks_.memory();
   note_use({});
 }
 
@@ -184,6 +190,7 @@ void FmuModel::note_use(std::span<const char> fed) {
   const auto& inputs = setup_->input_variables;
   continuous_.ports = setup_->ports(inputs, fed, SignalKind::continuous);
   discrete_.ports = setup_->ports(inputs, fed, SignalKind::held);
+  clocks_.note_use(fed);
 }
 
 void FmuModel::begin_initialization(double t, double stop) {
@@ -200,12 +207,16 @@ void FmuModel::set_inputs(std::span<const double> u) {
     require(instance_->set(group->ports, group->wanted));
     group->values = group->wanted;
   }
+  require(clocks_.set_inputs(*instance_, u));
 }
 
 void FmuModel::end_initialization(std::span<const double> u, std::span<double> x) {
   set_inputs(u);
+  require(clocks_.read_outputs(*instance_, next_.clocks));
   EventOutcome outcome;
-  require(concord::end_initialization(*setup_, *instance_, outcome));
+  const Ticking ticking{clocks_, next_.clocks, start_, u};
+  require(concord::end_initialization(*setup_, *instance_, outcome,
+                                      clocks_.empty() ? nullptr : &ticking));
   begin_anew(start_, outcome, x);
 }
 
@@ -264,11 +275,14 @@ void FmuModel::derivatives(double t, std::span<const double> x, std::span<const 
 
 void FmuModel::outputs(double t, std::span<const double> x, std::span<const double> u,
                        std::span<double> y) {
-  if (initializing())
+  if (initializing()) {
     set_inputs(u);
-  else
+    require(clocks_.read_outputs(*instance_, next_.clocks));
+  } else {
     go_to(t, x, u);
+  }
   require(instance_->get(outputs_, y));
+  clocks_.give(next_.clocks, y);
   check_finite(y, setup_->description.outputs, "output ");
 }
 
@@ -369,7 +383,7 @@ std::string FmuModel::differing(double t, std::span<const double> x, std::span<c
 }
 
 bool FmuModel::input_event(std::span<const double> u) {
-  return !discrete_.ports.empty() && discrete_.differs(u);
+  return (!discrete_.ports.empty() && discrete_.differs(u)) || clocks_.called(u, next_.clocks);
 }
 
 bool FmuModel::completed_step(double t, std::span<const double> x, std::span<const double> u) {
@@ -402,7 +416,8 @@ void FmuModel::run_event(double t, std::span<double> x, std::span<const double> 
   }
   if (std::exchange(parameters_due_, false)) require(parameters_.set(*instance_));
   EventOutcome outcome;
-  require(iterate_events(*instance_, outcome));
+  const Ticking ticking{clocks_, next_.clocks, t_, u};
+  require(iterate_events(*instance_, outcome, clocks_.empty() ? nullptr : &ticking));
   begin_anew(t_, outcome, x);
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "subsystem/fmu/binary/instance.hpp"
+#include "subsystem/fmu/clocks/clocks.hpp"
 #include "subsystem/fmu/fmu.hpp"
 #include "subsystem/fmu/use.hpp"
 
@@ -32,12 +33,11 @@ struct FmuSetup {
   /// Notes that were told already, by whoever uses this setup or a copy of it.
   std::shared_ptr<std::set<std::string>> told = std::make_shared<std::set<std::string>>();
 
-  const FmiInterface& interface() const {
-    return role == FmuRole::co_simulation ? *model->co_simulation : *model->model_exchange;
-  }
+  const FmiInterface& interface() const { return interface_of(*model, role); }
   FmuSource source(const FmuUse& used) const;
 
-  /// The variables of `all` with an element that `wanted` has (empty: all), of one kind or both.
+  /// The variables of `all` with an element that `wanted` has (empty: all), of one kind or both;
+  /// not those that are the matter of clocks.
   FmuPorts ports(const std::vector<const FmiVariable*>& all, std::span<const char> wanted = {},
                  std::optional<SignalKind> kind = std::nullopt) const;
 };
@@ -73,19 +73,31 @@ std::unique_ptr<FmuInstance> make_instance(const FmuSetup& setup, FmuUse& use);
 bool begin_initialization(const FmuSetup& setup, FmuInstance& instance, double start, double stop,
                           double tolerance);
 
-/// From initialisation mode to step mode or continuous-time mode, with the events at the start.
-bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome);
+/// The clocks of an FMU where it has come to, with the inputs there.
+struct Ticking {
+  const FmuClocks& clocks;
+  ClockMemory& memory;
+  double t;
+  std::span<const double> u;
+};
+
+/// From initialisation mode to where the instance runs, with the events at the start; `ticking`:
+/// and the clocks that tick there. Null, here and below: none does.
+bool end_initialization(const FmuSetup& setup, FmuInstance& instance, EventOutcome& outcome,
+                        const Ticking* ticking = nullptr);
 
 /// "'m' is 1, not 80": of the values that were given, those that the FMU has otherwise, in
 /// initialisation mode or, of what stays as it is, after it. Empty: none, or it does not say.
 std::string values_not_kept(const FmuSetup& setup, FmuInstance& instance);
 
 /// The event iteration and what follows it, from event mode to where the instance runs.
-bool iterate_events(FmuInstance& instance, EventOutcome& outcome);
+bool iterate_events(FmuInstance& instance, EventOutcome& outcome, const Ticking* ticking = nullptr);
 
 std::unique_ptr<Subsystem> make_co_simulation(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings);
 std::unique_ptr<Subsystem> make_model_exchange(std::shared_ptr<const FmuSetup> setup,
                                                const SubsystemSettings& settings);
+std::unique_ptr<Subsystem> make_scheduled_execution(std::shared_ptr<const FmuSetup> setup,
+                                                    const SubsystemSettings& settings);
 
 }  // namespace concord

@@ -13,12 +13,15 @@ SteppedFmu::SteppedFmu(std::shared_ptr<const FmuSetup> setup, const SubsystemSet
     : setup_(std::move(setup)),
       use_(permitted(setup_->use, settings)),
       tolerance_(chosen_tolerance(*setup_, settings)),
+      clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
+              setup_->request.path.string()),
       parameters_(*setup_) {
   find_out_directional();
   instance_ = make_instance(*setup_, use_);
   const SubsystemDescription& description = setup_->description;
   now_.x.resize(description.states.size());
   now_.y.resize(description.outputs.size());
+  now_.clocks = clocks_.memory();
   for (const InputVariable& input : description.inputs) now_.u.push_back(input.start.value_or(0.0));
 }
 
@@ -40,6 +43,7 @@ void SteppedFmu::find_out_directional() {
 
 void SteppedFmu::note_use(std::span<const char> fed, std::span<const char> looked_at) {
   feed_.note_use(*setup_, fed);
+  clocks_.note_use(fed);
   outputs_ = setup_->ports(setup_->output_variables, looked_at);
 }
 
@@ -56,7 +60,8 @@ void SteppedFmu::start(double begin, double stop) {
 
 bool SteppedFmu::take_inputs(std::span<const Sample> inputs) {
   feed_.take(inputs, now_.u);
-  return feed_.set_all(*instance_, now_.u) || failed_call();
+  return (feed_.set_all(*instance_, now_.u) && clocks_.set_inputs(*instance_, now_.u)) ||
+         failed_call();
 }
 
 /// What the events at the start have moved is read before anybody may set anything again.
@@ -66,8 +71,13 @@ bool SteppedFmu::end_initialization(std::span<const Sample> inputs) {
 
 bool SteppedFmu::leave_initialization() {
   EventOutcome outcome;
-  if (concord::end_initialization(*setup_, *instance_, outcome)) return take_events(outcome);
-  if (instance_->mode() != FmuMode::failed || !use_.event_mode) return failed_call();
+  const Ticking ticking{clocks_, now_.clocks, start_, now_.u};
+  if (!clocks_.read_outputs(*instance_, now_.clocks)) return failed_call();
+  if (concord::end_initialization(*setup_, *instance_, outcome,
+                                  clocks_.empty() ? nullptr : &ticking))
+    return take_events(outcome);
+  if (instance_->mode() != FmuMode::failed || !use_.event_mode || !clocks_.empty())
+    return failed_call();
   return begin_without_event_mode();
 }
 
@@ -84,6 +94,7 @@ bool SteppedFmu::begin_without_event_mode() {
 
 bool SteppedFmu::feed(std::span<const Polynomial> inputs, double begin, const StepPiece& piece,
                       double end) {
+  clocks_.take([&](std::size_t i) { return inputs[i](end - begin); }, now_.u);
   if (feed_.moving().empty()) return true;
   if (piece.hold_at) return feed_values(inputs, *piece.hold_at);
   const double tau = now_.t == piece.begin ? piece.begin - begin : now_.t - begin;
@@ -147,7 +158,10 @@ bool SteppedFmu::ended(const std::string& where) {
 }
 
 bool SteppedFmu::read_outputs() {
-  if (!instance_->get(outputs_, now_.y)) return failed_call();
+  if (!instance_->get(outputs_, now_.y) ||
+      (initializing() && !clocks_.read_outputs(*instance_, now_.clocks)))
+    return failed_call();
+  clocks_.give(now_.clocks, now_.y);
   for (std::size_t i = 0; i < now_.y.size(); ++i)
     if (!std::isfinite(now_.y[i])) [[unlikely]]
       return failed("output '" + setup_->description.outputs[i].name + "' of " + words() + " is " +

@@ -26,10 +26,11 @@ struct FmuPoint {
   bool parameters_due = false;   ///< to be set before the next step
   bool event_due = false;        ///< the FMU wants event mode here
   double jump_end = 0.0;         ///< where it has none: behind the jump that is due
+  ClockMemory clocks;
 
   void io(Archive& archive) {
     CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, event_due,
-                    jump_end);
+                    jump_end, clocks);
   }
 };
 
@@ -149,12 +150,14 @@ class SteppedFmu {
   bool meet_event(const StepPiece* piece);
   bool handle_event();
   bool set_parameters_in_event();
+  bool iterate_events();
 
   std::shared_ptr<const FmuSetup> setup_;
   FmuUse use_;
   double tolerance_ = 0.0;
   double start_ = 0.0, stop_ = 0.0;
   std::unique_ptr<FmuInstance> instance_;
+  FmuClocks clocks_;
   InputFeed feed_;
   FmuPorts outputs_;  ///< that somebody looks at
   TunableParameters parameters_;

@@ -41,9 +41,15 @@ bool SteppedFmu::meet_jump(double end) {
 }
 
 bool SteppedFmu::handle_event() {
+  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u)) return failed_call();
+  return iterate_events();
+}
+
+/// From event mode on, with the clocks that tick here.
+bool SteppedFmu::iterate_events() {
   EventOutcome outcome;
-  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u) ||
-      !iterate_events(*instance_, outcome))
+  const Ticking ticking{clocks_, now_.clocks, now_.t, now_.u};
+  if (!concord::iterate_events(*instance_, outcome, clocks_.empty() ? nullptr : &ticking))
     return failed_call();
   return take_events(outcome);
 }
@@ -56,14 +62,16 @@ bool SteppedFmu::set_due_parameters() {
 
 /// In event mode where the FMU has one.
 bool SteppedFmu::feed_held(std::span<const Polynomial> inputs) {
-  if (!feed_.take_held(inputs, now_.u)) return true;
+  clocks_.take([&](std::size_t i) { return inputs[i].c[0]; }, now_.u);
+  if (!feed_.take_held(inputs, now_.u) && !clocks_.called(now_.u, now_.clocks)) return true;
   if (!use_.event_mode) return instance_->set(feed_.held(), now_.u) || failed_call();
   return handle_event();
 }
 
 bool SteppedFmu::happen(std::span<const Sample> inputs, std::vector<Happening>& what) {
   const bool due = std::exchange(now_.event_due, false);
-  const bool held = feed_.held_differ(inputs, now_.u);
+  clocks_.take([&](std::size_t i) { return inputs[i].value; }, now_.u);
+  const bool held = feed_.held_differ(inputs, now_.u) || clocks_.called(now_.u, now_.clocks);
   if (due) what.push_back({0, reaches_event(now_.t) ? "time event" : "event"});
   if (held) what.push_back({0, "inputs"});
   if (events_.take_handled()) what.push_back({0, "event"});
@@ -102,11 +110,8 @@ bool SteppedFmu::set_parameter(std::size_t parameter, double value) {
 }
 
 bool SteppedFmu::set_parameters_in_event() {
-  EventOutcome outcome;
-  if (!instance_->enter_event_mode() || !parameters_.set(*instance_) ||
-      !iterate_events(*instance_, outcome))
-    return failed_call();
-  return take_events(outcome);
+  if (!instance_->enter_event_mode() || !parameters_.set(*instance_)) return failed_call();
+  return iterate_events();
 }
 
 }  // namespace concord

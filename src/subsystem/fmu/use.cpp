@@ -29,7 +29,7 @@ FmuUse claimed_use(const FmuSetup& setup) {
   use.serializes = interface.serializes;
   use.directional = interface.directional;
   use.completed_step = interface.completed_step;
-  if (setup.role == FmuRole::model_exchange) return use;
+  if (setup.role != FmuRole::co_simulation) return use;
   use.variable_steps = interface.variable_steps;
   use.input_order =
       interface.interpolates ? std::min(options.input_derivatives, most_input_derivatives) : 0;

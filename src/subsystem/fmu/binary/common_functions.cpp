@@ -31,7 +31,7 @@ CommonFunctions load_common_functions(const FmuSource& source) {
   }
   if (source.role == FmuRole::model_exchange || interface.event_mode)
     load_same(f.enter_event_mode, "EnterEventMode");
-  if (source.role == FmuRole::co_simulation) return f;
+  if (source.role != FmuRole::model_exchange) return f;
   load_same(f.enter_continuous_time_mode, "EnterContinuousTimeMode");
   load_same(f.set_time, "SetTime");
   if (!model.derivatives.empty()) {

@@ -5,7 +5,7 @@
 
 #include "subsystem/fmu/binary/fmi_function.hpp"
 
-/// The C interface of FMI 3.0.2, sections 2.2 to 4.2, under the standard's function names.
+/// The C interface of FMI 3.0.2, sections 2.2 to 5.2, under the standard's function names.
 namespace concord::fmi3 {
 
 using Instance = void*;
@@ -20,6 +20,9 @@ using IntermediateUpdate = void (*)(Environment, double time, bool set_requested
                                     bool step_finished, bool can_return_early,
                                     bool* return_requested, double* return_time);
 
+using ClockUpdate = void (*)(Environment);
+using Preemption = void (*)();
+
 template <class Value>
 struct Access {
   FmiFunction<const Reference*, std::size_t, Value*, std::size_t> get;
@@ -33,6 +36,9 @@ struct Functions {
   Instance (*instantiate_co_simulation)(String, String, String, bool, bool, bool, bool,
                                         const Reference*, std::size_t, Environment, LogMessage,
                                         IntermediateUpdate) = nullptr;
+  Instance (*instantiate_scheduled_execution)(String, String, String, bool, bool, Environment,
+                                              LogMessage, ClockUpdate, Preemption,
+                                              Preemption) = nullptr;
   FmiFunction<bool, double, double, bool, double> enter_initialization_mode;
   FmiFunction<> enter_configuration_mode, exit_configuration_mode;
   Access<float> float32;
@@ -51,6 +57,14 @@ struct Functions {
               std::size_t, double*, std::size_t>
       get_directional_derivative;
   FmiFunction<bool*, bool*, bool*, bool*, bool*, double*> update_discrete_states;
+  // clocks
+  FmiFunction<const Reference*, std::size_t, const bool*> set_clock;
+  FmiFunction<const Reference*, std::size_t, bool*> get_clock;
+  FmiFunction<const Reference*, std::size_t, double*, int*> get_interval_decimal;
+  FmiFunction<const Reference*, std::size_t, std::uint64_t*, std::uint64_t*, int*>
+      get_interval_fraction;
+  FmiFunction<const Reference*, std::size_t, double*> get_shift_decimal;
+  FmiFunction<const Reference*, std::size_t, std::uint64_t*, std::uint64_t*> get_shift_fraction;
   // model exchange
   FmiFunction<bool, bool*, bool*> completed_integrator_step;
   // co-simulation
@@ -58,6 +72,8 @@ struct Functions {
   FmiFunction<const Reference*, std::size_t, const std::int32_t*, double*, std::size_t>
       get_output_derivatives;
   FmiFunction<double, double, bool, bool*, bool*, bool*, double*> do_step;
+  // scheduled execution
+  FmiFunction<Reference, double> activate_model_partition;
 };
 
 }  // namespace concord::fmi3

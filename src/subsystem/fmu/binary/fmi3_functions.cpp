@@ -52,6 +52,38 @@ void load_co_simulation(const FmuSource& source, fmi3::Functions& f) {
     source.library->load(f.get_output_derivatives, "fmi3GetOutputDerivatives");
 }
 
+void load_scheduled_execution(const FmuSource& source, fmi3::Functions& f) {
+  source.library->load_pointer(f.instantiate_scheduled_execution,
+                               "fmi3InstantiateScheduledExecution");
+  source.library->load(f.activate_model_partition, "fmi3ActivateModelPartition");
+}
+
+/// Intervals, where the description leaves them to the FMU; the shift, where it has one.
+void load_timing(const FmuSource& source, const FmiClock& clock, fmi3::Functions& f) {
+  if (!clock.is_time_based() || clock.period) return;
+  if (clock.fractions)
+    source.library->load(f.get_interval_fraction, "fmi3GetIntervalFraction");
+  else
+    source.library->load(f.get_interval_decimal, "fmi3GetIntervalDecimal");
+  if (!clock.is_periodic()) return;
+  if (clock.fractions)
+    source.library->load(f.get_shift_fraction, "fmi3GetShiftFraction");
+  else
+    source.library->load(f.get_shift_decimal, "fmi3GetShiftDecimal");
+}
+
+void load_clocks(const FmuSource& source, fmi3::Functions& f) {
+  for (const FmiVariable& variable : source.description->variables) {
+    if (!variable.clock) continue;
+    if (variable.causality == FmiCausality::output)
+      source.library->load(f.get_clock, "fmi3GetClock");
+    if (variable.causality != FmiCausality::input) continue;
+    if (source.role != FmuRole::scheduled_execution)
+      source.library->load(f.set_clock, "fmi3SetClock");
+    load_timing(source, *variable.clock, f);
+  }
+}
+
 }  // namespace
 
 fmi3::Functions load_fmi3_functions(const FmuSource& source) {
@@ -60,10 +92,13 @@ fmi3::Functions load_fmi3_functions(const FmuSource& source) {
   load_accesses(source, f);
   if (source.interface().directional)
     source.library->load(f.get_directional_derivative, "fmi3GetDirectionalDerivative");
+  load_clocks(source, f);
   if (source.role == FmuRole::co_simulation)
     load_co_simulation(source, f);
-  else
+  else if (source.role == FmuRole::model_exchange)
     load_model_exchange(source, f);
+  else
+    load_scheduled_execution(source, f);
   return f;
 }
 

@@ -58,7 +58,7 @@ bool with_access(const fmi3::Functions& f, FmiType type, Use&& use) {
   }
 }
 
-class Fmi3Instance final : public FmuInstance {
+class Fmi3Instance final : public FmuInstance, public ClockCalls {
  public:
   explicit Fmi3Instance(const FmuSource& source)
       : FmuInstance(source), f_(load_fmi3_functions(source_)) {
@@ -67,6 +67,8 @@ class Fmi3Instance final : public FmuInstance {
     const char* resources = path.empty() ? nullptr : path.c_str();
     if (source_.role == FmuRole::co_simulation)
       instantiate_co_simulation(resources);
+    else if (source_.role == FmuRole::scheduled_execution)
+      instantiate_scheduled_execution(resources);
     else
       instantiate("fmi3InstantiateModelExchange", [&] {
         return f_.instantiate_model_exchange(
@@ -78,8 +80,20 @@ class Fmi3Instance final : public FmuInstance {
 
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
 
+  ClockCalls* clock_calls() override { return this; }
+  bool set_clocks(std::span<const FmiReference> clocks) override;
+  bool get_clocks(std::span<const FmiReference> clocks, std::span<char> active) override;
+  bool get_interval(FmiReference clock, bool as_fraction, ClockTime& interval,
+                    IntervalQualifier& qualifier) override;
+  bool get_shift(FmiReference clock, bool as_fraction, ClockTime& shift) override;
+  bool activate_partition(FmiReference clock, double t) override;
+  void on_clock_update(std::function<void()> callback) override {
+    clock_update_ = std::move(callback);
+  }
+
  private:
   void instantiate_co_simulation(const char* resources);
+  void instantiate_scheduled_execution(const char* resources);
   bool tell_experiment(const Experiment& /*experiment*/) override { return true; }
   bool begin_initialization(const Experiment& experiment) override {
     return invoke(f_.enter_initialization_mode, experiment.has_tolerance(), experiment.tolerance,
@@ -142,8 +156,20 @@ class Fmi3Instance final : public FmuInstance {
     });
   }
 
+  static void clock_update(fmi3::Environment environment) {
+    auto* const instance = static_cast<Fmi3Instance*>(LiveInstance::at(environment));
+    if (instance == nullptr) return;
+    instance->guard_.run(0, [&] {
+      if (instance->clock_update_) instance->clock_update_();
+      return 0;
+    });
+  }
+  /// Nothing is preempted: a model partition runs until it has ended.
+  static void change_preemption() {}
+
   fmi3::Functions f_;
-  CallbackGuard guard_;  ///< of the intermediate update
+  CallbackGuard guard_;  ///< of the intermediate update and the clock update
+  std::function<void()> clock_update_;
 };
 
 void Fmi3Instance::instantiate_co_simulation(const char* resources) {
@@ -160,6 +186,65 @@ void Fmi3Instance::instantiate_co_simulation(const char* resources) {
         static_cast<FmuInstance*>(this), log_message,
         interface.intermediate_update ? intermediate_update : nullptr);
   });
+}
+
+void Fmi3Instance::instantiate_scheduled_execution(const char* resources) {
+  instantiate("fmi3InstantiateScheduledExecution", [&] {
+    return f_.instantiate_scheduled_execution(
+        source_.name.c_str(), source_.description->token.c_str(), resources, false, source_.log,
+        static_cast<FmuInstance*>(this), log_message, clock_update, change_preemption,
+        change_preemption);
+  });
+}
+
+bool Fmi3Instance::set_clocks(std::span<const FmiReference> clocks) {
+  if (!may(in_event, "SetClock")) return false;
+  const std::span<bool> active = room<bool>(clocks.size());
+  std::ranges::fill(active, true);
+  return invoke(f_.set_clock, clocks.data(), clocks.size(), active.data());
+}
+
+bool Fmi3Instance::get_clocks(std::span<const FmiReference> clocks, std::span<char> active) {
+  if (!may(in_event | in_activation, "GetClock")) return false;
+  const std::span<bool> told = room<bool>(clocks.size());
+  if (!invoke(f_.get_clock, clocks.data(), clocks.size(), told.data())) return false;
+  std::ranges::copy(told, active.begin());
+  return true;
+}
+
+bool Fmi3Instance::get_interval(FmiReference clock, bool as_fraction, ClockTime& interval,
+                                IntervalQualifier& qualifier) {
+  if (!may(in_initialization | in_event | in_activation, "GetInterval")) return false;
+  ClockTime told;
+  int known = 0;
+  std::uint64_t counter = 0, resolution = 1;
+  const bool good =
+      as_fraction
+          ? invoke(f_.get_interval_fraction, &clock, std::size_t{1}, &counter, &resolution, &known)
+          : invoke(f_.get_interval_decimal, &clock, std::size_t{1}, &told.counter, &known);
+  if (!good) return false;
+  if (as_fraction) told = {static_cast<double>(counter), static_cast<double>(resolution)};
+  qualifier = static_cast<IntervalQualifier>(known);
+  if (qualifier != IntervalQualifier::not_yet_known) interval = told;
+  return true;
+}
+
+bool Fmi3Instance::get_shift(FmiReference clock, bool as_fraction, ClockTime& shift) {
+  if (!may(in_initialization, "GetShift")) return false;
+  shift = {};
+  if (!as_fraction) return invoke(f_.get_shift_decimal, &clock, std::size_t{1}, &shift.counter);
+  std::uint64_t counter = 0, resolution = 1;
+  if (!invoke(f_.get_shift_fraction, &clock, std::size_t{1}, &counter, &resolution)) return false;
+  shift = {static_cast<double>(counter), static_cast<double>(resolution)};
+  return true;
+}
+
+bool Fmi3Instance::activate_partition(FmiReference clock, double t) {
+  note_time(t);
+  if (!may(in_activation, "ActivateModelPartition")) return false;
+  const int status = invoke_raw(f_.activate_model_partition, clock, t);
+  guard_.rethrow();
+  return passed(status, f_.activate_model_partition.name);
 }
 
 bool Fmi3Instance::set_texts(const FmiVariable& variable, std::span<const std::string> values) {

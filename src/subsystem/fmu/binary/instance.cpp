@@ -91,10 +91,10 @@ void FmuInstance::end() noexcept {
 }
 
 std::string FmuInstance::instantiation_in_words() const {
-  const bool exchange = source_.role == FmuRole::model_exchange;
+  constexpr const char* types[] = {"CoSimulation", "ModelExchange", "ScheduledExecution"};
   std::string text = "instanceName=";
   append_text(text, source_.name.c_str());
-  text += std::string(" type=") + (exchange ? "ModelExchange" : "CoSimulation") + " token=";
+  text += std::string(" type=") + types[static_cast<std::size_t>(source_.role)] + " token=";
   append_text(text, source_.description->token.c_str());
   return text + (source_.event_mode ? " eventModeUsed=true" : "");
 }
@@ -180,7 +180,8 @@ bool FmuInstance::enter_initialization() {
 bool FmuInstance::leave_initialization() {
   if (!may(in_initialization, "ExitInitializationMode") || !exit_initialization()) return false;
   const bool events = source_.role == FmuRole::model_exchange || source_.event_mode;
-  mode_ = events ? FmuMode::event : FmuMode::stepping;
+  const bool scheduled = source_.role == FmuRole::scheduled_execution;
+  mode_ = scheduled ? FmuMode::activating : events ? FmuMode::event : FmuMode::stepping;
   fed_ = false;
   return true;
 }
@@ -342,7 +343,8 @@ void FmuInstance::judge(int status, const std::string& call) {
 void FmuInstance::throw_misuse(const char* call) const {
   constexpr const char* modes[] = {
       "is instantiated",         "is configured", "initialises", "handles events",
-      "runs in continuous time", "makes steps",   "has ended",   "has failed"};
+      "runs in continuous time", "makes steps",   "has ended",   "has failed",
+      "waits for activations"};
   throw std::logic_error(std::string(call) + " of the FMU " + source_.library->fmu() +
                          " is not allowed while it " + modes[static_cast<std::size_t>(mode_)]);
 }

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "subsystem/fmu/binary/clock_calls.hpp"
 #include "subsystem/fmu/binary/common_functions.hpp"
 #include "subsystem/fmu/binary/library.hpp"
 #include "subsystem/fmu/binary/live_instances.hpp"
@@ -21,7 +22,13 @@
 
 namespace concord {
 
-enum class FmuRole { co_simulation, model_exchange };
+enum class FmuRole { co_simulation, model_exchange, scheduled_execution };
+
+/// Of an FMU that offers the role.
+inline const FmiInterface& interface_of(const ModelDescription& model, FmuRole role) {
+  if (role == FmuRole::co_simulation) return *model.co_simulation;
+  return role == FmuRole::model_exchange ? *model.model_exchange : *model.scheduled_execution;
+}
 
 /// What an FMU has to say: its last warning or error, and, if wanted, its messages on stderr.
 struct FmuMessages {
@@ -49,10 +56,7 @@ struct FmuSource {
   bool log = false;
   std::shared_ptr<CallLog> calls{};  ///< where they are logged; null: nowhere
 
-  const FmiInterface& interface() const {
-    return role == FmuRole::co_simulation ? *description->co_simulation
-                                          : *description->model_exchange;
-  }
+  const FmiInterface& interface() const { return interface_of(*description, role); }
 };
 
 /// Where fmiDoStep, fmi2DoStep, fmi3DoStep ended.
@@ -66,7 +70,7 @@ struct EventOutcome {
 };
 
 /// Where an instance is in the standards' state machines. `failed`: after error, from where only a
-/// saved state leads back.
+/// saved state leads back. `activating`: model partitions, in scheduled execution.
 enum class FmuMode {
   instantiated,
   configuring,
@@ -75,7 +79,8 @@ enum class FmuMode {
   continuous_time,
   stepping,
   over,
-  failed
+  failed,
+  activating
 };
 
 /// As a set of one mode.
@@ -166,6 +171,14 @@ class FmuInstance {
 
   /// The event iteration, in event mode.
   bool update_discrete_states(EventOutcome& outcome);
+
+  /// One round of it: ends the super-dense instant in which clocks tick.
+  bool end_instant(EventOutcome& outcome, bool& again) {
+    return may(in_event, "the event iteration") && update_discrete_states_once(outcome, again);
+  }
+
+  /// The calls of clocks; null where the version has none.
+  virtual ClockCalls* clock_calls() { return nullptr; }
 
   /// From event mode to step mode (co-simulation) or continuous-time mode.
   bool leave_event_mode();
@@ -368,6 +381,24 @@ class FmuInstance {
     if (handle_ == nullptr) fail_to_instantiate(call);
   }
 
+  static constexpr unsigned in_event = only(FmuMode::event);
+  static constexpr unsigned in_continuous_time = only(FmuMode::continuous_time);
+  static constexpr unsigned in_step = only(FmuMode::stepping);
+  static constexpr unsigned before_start = only(FmuMode::instantiated);
+  static constexpr unsigned in_initialization = only(FmuMode::initializing);
+  static constexpr unsigned in_activation = only(FmuMode::activating);
+  static constexpr unsigned while_running = in_event | in_continuous_time | in_step | in_activation;
+
+  /// Whether the mode is one of `modes`; false after an error, else a mistake of ours.
+  bool may(unsigned modes, const char* call) const {
+    if ((only(mode_) & modes) != 0) [[likely]]
+      return true;
+    if (mode_ != FmuMode::failed) throw_misuse(call);
+    return false;
+  }
+  /// For messages.
+  void note_time(double time) { place_.time = time; }
+
   FmuSource source_;
   FmuMessages messages_;
   std::function<void(double)> intermediate_update_;
@@ -389,20 +420,6 @@ class FmuInstance {
     return place_;
   }
 
-  static constexpr unsigned in_event = only(FmuMode::event);
-  static constexpr unsigned in_continuous_time = only(FmuMode::continuous_time);
-  static constexpr unsigned in_step = only(FmuMode::stepping);
-  static constexpr unsigned before_start = only(FmuMode::instantiated);
-  static constexpr unsigned in_initialization = only(FmuMode::initializing);
-  static constexpr unsigned while_running = in_event | in_continuous_time | in_step;
-
-  /// Whether the mode is one of `modes`; false after an error, else a mistake of ours.
-  bool may(unsigned modes, const char* call) const {
-    if ((only(mode_) & modes) != 0) [[likely]]
-      return true;
-    if (mode_ != FmuMode::failed) throw_misuse(call);
-    return false;
-  }
   template <class... Parameters>
   int call_logged(const FmiFunction<Parameters...>& function,
                   const std::tuple<Parameters...>& arguments) {

@@ -73,6 +73,13 @@ constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
      "currentCommunicationPoint communicationStepSize noSetFMUStatePriorToCurrentPoint "
      "eventHandlingNeeded terminateSimulation earlyReturn lastSuccessfulTime"},
     {"GetRealStatus", "s value"},
+    {"3SetClock", "valueReferences nValueReferences values"},
+    {"3GetClock", "valueReferences nValueReferences values"},
+    {"3GetIntervalDecimal", "valueReferences nValueReferences intervals qualifiers"},
+    {"3GetIntervalFraction", "valueReferences nValueReferences counters resolutions qualifiers"},
+    {"3GetShiftDecimal", "valueReferences nValueReferences shifts"},
+    {"3GetShiftFraction", "valueReferences nValueReferences counters resolutions"},
+    {"3ActivateModelPartition", "clockReference activationTime"},
     {"2GetRealStatus", "s value"},
     {"2GetBooleanStatus", "s value"}};
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "files/xml_document.hpp"
+#include "subsystem/fmu/description/clock_reader.hpp"
 #include "subsystem/fmu/description/fmi1_description.hpp"
 #include "support/wording.hpp"
 #include "units/unit_definitions.hpp"
@@ -112,6 +113,7 @@ class Reader {
   void read_items(FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
   void read_dimensions();
+  void resolve_clocks();
   void set_initial(const Node& node, FmiVariable& variable) const;
   void resolve_derivatives();
   std::size_t variable_at(const std::string& key) const;
@@ -258,6 +260,9 @@ void Reader::read_variable(const Node& node, const Node& typed) {
   read_items(variable);
   read_start(typed, variable);
   check_start(variable);
+  if (variable.type == FmiType::clock)
+    variable.clock = read_clock([&](const char* name) { return attribute_of(name, typed); },
+                                variable.name, where_);
   by_reference_.emplace(variable.reference, result_.variables.size());
   nodes_.push_back(typed);
   result_.variables.push_back(std::move(variable));
@@ -364,6 +369,21 @@ void Reader::resolve_derivatives() {
       result_.variables[i].derivative_of = variable_at(text(nodes_[i], "derivative"));
 }
 
+/// What is clocked changes at ticks alone, whatever its variability.
+void Reader::resolve_clocks() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    FmiVariable& variable = result_.variables[i];
+    for (const std::string& word : words(text(nodes_[i], "clocks"))) {
+      variable.clocks.push_back(variable_at(word));
+      const FmiVariable& clock = result_.variables[variable.clocks.back()];
+      if (clock.type != FmiType::clock)
+        fail("the variable " + in_quotes(variable.name) + " has " + in_quotes(clock.name) +
+             " among its clocks, which is none");
+      variable.variability = FmiVariability::discrete;
+    }
+  }
+}
+
 FmiUnknown Reader::read_unknown(const Node& node) const {
   FmiUnknown unknown;
   unknown.variable =
@@ -412,16 +432,15 @@ ModelDescription Reader::read() {
   result_.token = text(root_, result_.version == FmiVersion::v2 ? "guid" : "instantiationToken");
   result_.co_simulation = read_interface("CoSimulation");
   result_.model_exchange = read_interface("ModelExchange");
-  if (!result_.co_simulation && !result_.model_exchange && root_.child("ScheduledExecution"))
-    fail(
-        "offers scheduled execution only, whose clocks Concord does not drive; export it for "
-        "co-simulation or model exchange");
-  if (!result_.co_simulation && !result_.model_exchange)
+  if (result_.version == FmiVersion::v3)
+    result_.scheduled_execution = read_interface("ScheduledExecution");
+  if (!result_.co_simulation && !result_.model_exchange && !result_.scheduled_execution)
     fail("offers neither co-simulation nor model exchange, which Concord needs");
   units_ = read_unit_definitions(root_);
   read_declared_types();
   read_variables();
   resolve_derivatives();
+  if (result_.version == FmiVersion::v3) resolve_clocks();
   read_structure();
   apply_dimensions(result_, where_);
   const Node experiment = root_.child("DefaultExperiment");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "concord/ode_model.hpp"
+#include "subsystem/fmu/description/clock.hpp"
 
 namespace concord {
 
@@ -79,6 +80,8 @@ struct FmiVariable {
   bool intermediate_update = false;
   bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
   bool negated = false;   ///< FMI 1.0: what its reference stands for is -1 times it, or not it
+  std::optional<FmiClock> clock{};    ///< of type clock
+  std::vector<std::size_t> clocks{};  ///< indices of those at whose ticks alone it changes
 };
 
 /// What an unknown (output, derivative) depends on: indices of variables; absent means everything.
@@ -87,7 +90,7 @@ struct FmiUnknown {
   std::optional<std::vector<std::size_t>> dependencies;
 };
 
-/// The attributes of <CoSimulation> or <ModelExchange>.
+/// The attributes of <CoSimulation>, <ModelExchange> or <ScheduledExecution>.
 struct FmiInterface {
   std::string model_identifier;
   bool needs_execution_tool = false;
@@ -110,7 +113,7 @@ struct FmiInterface {
 struct ModelDescription {
   FmiVersion version = FmiVersion::v2;
   std::string model_name, token, tool;
-  std::optional<FmiInterface> co_simulation, model_exchange;
+  std::optional<FmiInterface> co_simulation, model_exchange, scheduled_execution;
   std::vector<FmiVariable> variables;
   std::vector<FmiUnknown> outputs, derivatives;
   std::vector<std::size_t> indicator_variables;  ///< FMI 3

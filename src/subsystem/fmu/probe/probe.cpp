@@ -78,6 +78,10 @@ FmuProbe probe_fmu(const FmuSetup& setup) {
     probe.lines = {"not tried: it has MPI inside, which takes a run on one rank"};
     return probe;
   }
+  if (has_clocks(*setup.model)) {
+    probe.lines = {"not tried: it has clocks, which tick in runs only"};
+    return probe;
+  }
   SerializedState state;
   make_trial(FmuTrial::stepping, setup, probe, state);
   for (const FmuTrial trial : claimed_trials(setup))

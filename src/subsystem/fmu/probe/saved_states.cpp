@@ -47,6 +47,8 @@ class StatesTrial {
         tell_(tell),
         inputs_(setup.model->version),
         outputs_(setup.ports(setup.output_variables)),
+        clocks_(*setup.model, setup.input_variables, setup.output_variables,
+                setup.request.path.string()),
         most_(static_cast<int>(
             std::min(static_cast<double>(most_quiet + 2 * most_pushed),
                      std::floor((steps.stop - steps.start) / steps.size + 1e-6)))) {
@@ -72,6 +74,7 @@ class StatesTrial {
     move_on(false);
     doing(saving);
     require(instance_->save(saved));  // over what it saved before, which some don't do
+    saved_ticks_ = ticks_;
     doing("makes steps");
     go(false);
     tell_way();
@@ -99,6 +102,8 @@ class StatesTrial {
   void go_again(const FmuSnapshot& saved, bool push);
   void go_pushed(bool push, bool freely);
   void step(int k, bool freely);
+  void step_by(double size, bool freely);
+  Ticking ticking() { return {clocks_, ticks_, t_, u_}; }
   Values values();
   static bool is_lost(const Values& before, const Values& first, const Values& again);
   static bool answers_are_lost(const Values& without, const Values& first, const Values& again);
@@ -107,6 +112,9 @@ class StatesTrial {
   const TriedSteps& steps_;
   const Tell& tell_;
   FmuPorts inputs_, outputs_;
+  FmuClocks clocks_;
+  ClockMemory ticks_, saved_ticks_;
+  double t_ = 0.0;
   int most_;         ///< steps that there is room for
   int before_ = 0;   ///< steps made before those that are repeated
   int n_quiet_ = 0;  ///< under the inputs of the start
@@ -131,9 +139,13 @@ void StatesTrial::start() {
   FmuUse use = setup_.use;
   instance_ = make_instance(setup_, use);
   EventOutcome outcome;
+  ticks_ = clocks_.memory();
+  t_ = steps_.start;
+  const Ticking at_start = ticking();
   require(begin_initialization(setup_, *instance_, steps_.start, steps_.stop,
                                setup_.model->tolerance.value_or(0.0)) &&
-          end_initialization(setup_, *instance_, outcome));
+          clocks_.read_outputs(*instance_, ticks_) &&
+          end_initialization(setup_, *instance_, outcome, clocks_.empty() ? nullptr : &at_start));
   initial_ = at_start_ = values();
 }
 
@@ -172,6 +184,7 @@ void StatesTrial::tell_way() const {
 void StatesTrial::go_again(const FmuSnapshot& saved, bool push) {
   doing(restoring);
   require(instance_->restore(saved));
+  ticks_ = saved_ticks_;
   doing(repeating);
   require(instance_->set(inputs_, u_));
   for (int k = 0; k < n_quiet_; ++k) step(k, false);
@@ -188,17 +201,31 @@ void StatesTrial::go_pushed(bool push, bool freely) {
   pushed_ = values();
 }
 
+/// Clocks tick on the way, as in a run.
 void StatesTrial::step(int k, bool freely) {
+  const double begin = steps_.start + (before_ + k) * steps_.size, end = begin + steps_.size;
+  t_ = begin;
+  for (double next = clocks_.next(ticks_); next < end; next = clocks_.next(ticks_)) {
+    if (next > t_ + rounding * std::max(std::abs(t_), std::abs(next))) step_by(next - t_, freely);
+    t_ = next;
+    EventOutcome outcome;
+    const Ticking here = ticking();
+    require(instance_->enter_event_mode() && iterate_events(*instance_, outcome, &here));
+  }
+  step_by(t_ == begin ? steps_.size : end - t_, freely);
+}
+
+void StatesTrial::step_by(double size, bool freely) {
   double reached = 0.0;
   bool event = false;
-  const double time = steps_.start + (before_ + k) * steps_.size;
-  if (instance_->do_step(time, steps_.size, freely, reached, event) != StepEnd::completed)
+  if (instance_->do_step(t_, size, freely, reached, event) != StepEnd::completed)
     throw SimulationError("a step did not end as it should");
 }
 
 Values StatesTrial::values() {
   Values y(setup_.description.outputs.size()), x(setup_.description.states.size());
   require(instance_->get(outputs_, y) && instance_->get(setup_.states, x));
+  clocks_.give(ticks_, y);
   y.insert(y.end(), x.begin(), x.end());
   return y;
 }
