@@ -16,6 +16,7 @@
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
+#include "modelfile/text_connections.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
 #include "nested/nesting.hpp"
 #include "settings/accuracy.hpp"
@@ -119,6 +120,7 @@ void complete(Model& model) {
   connect_by_name(model);
   connect_systems(model);
   resolve_aliases(model);
+  connect_texts(model);
   connect_arrays(model);
   connect_delays(model);
   connect_constraints(model);

@@ -14,7 +14,7 @@ namespace concord {
 
 /// An FMU of FMI 2 or 3 that steps by itself: its macro-steps, cut into pieces in which it can take
 /// the inputs (MacroStepPieces), and what is learnt of it by trials.
-class CoSimulation final : public Subsystem {
+class CoSimulation final : public Subsystem, private TextPorts {
  public:
   CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings);
 
@@ -37,15 +37,18 @@ class CoSimulation final : public Subsystem {
   std::optional<double> parameter(std::size_t parameter) override {
     return fmu_.parameter(parameter);
   }
+  TextPorts* texts() override { return fmu_.setup().texts ? this : nullptr; }
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 4; }
+  int memory_version() const override { return 5; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
+  void put_out(std::span<std::string> texts) override;
+  void take(std::span<const std::string> texts, std::span<const char> changed) override;
   bool told(bool good);
   Outcome outcome(bool good) { return told(good) ? Outcome::ok : Outcome::failed; }
   Outcome outcome_unless_over(bool good);

@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "files/archive.hpp"
+#include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
@@ -105,6 +106,7 @@ class SetupBuilder {
     add_input_starts();
     add_inputs();
     add_outputs();
+    add_texts();
     add_parameters();
     add_states();
     add_feedthrough();
@@ -123,6 +125,7 @@ class SetupBuilder {
   void add_input_starts();
   void add_inputs();
   void add_outputs();
+  void add_texts();
   void add_parameters();
   void add_states();
   void add_feedthrough();
@@ -134,7 +137,6 @@ class SetupBuilder {
   std::size_t place_of(const FmiVariable& variable) const {
     return static_cast<std::size_t>(&variable - setup_->model->variables.data());
   }
-  std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
     return unit_text(variable.unit, variable.base_unit);
@@ -196,11 +198,6 @@ void SetupBuilder::choose_role() {
         " to run (needsExecutionTool), which must be installed here: Concord does not start it");
 }
 
-std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
-  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
-                                      : variable.name;
-}
-
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
   const std::vector<std::string>* texts = &variable.start;
   for (const auto* starts : {&setup_->starts, &setup_->input_starts})
@@ -252,6 +249,15 @@ void SetupBuilder::add_outputs() {
           {element_name(variable, i), unit_of(variable), variable.nominal, kind_of(variable)});
     }
   }
+}
+
+void SetupBuilder::add_texts() {
+  for (const FmiVariable& variable : setup_->model->variables) {
+    if (!is_text(variable.type)) continue;
+    if (variable.causality == FmiCausality::input) setup_->text_inputs.push_back(&variable);
+    if (variable.causality == FmiCausality::output) setup_->text_outputs.push_back(&variable);
+  }
+  setup_->texts = texts_of(*setup_);
 }
 
 /// What may be set between macro-steps.
@@ -331,6 +337,7 @@ void SetupBuilder::set_capabilities() {
   const bool indicators = setup_->model->event_indicators > 0;
   setup_->description.events = setup_->role == FmuRole::model_exchange
                                    ? indicators || jumps_by_itself(*setup_->model) ||
+                                         !setup_->text_inputs.empty() ||
                                          std::any_of(inputs.begin(), inputs.end(), held)
                                    : tells_events(setup_->use);
 }
@@ -422,6 +429,11 @@ void SetupBuilder::add_remarks() {
 
 }  // namespace
 
+std::string element_name(const FmiVariable& variable, std::size_t element) {
+  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
+                                      : variable.name;
+}
+
 void refuse_request(const FmuRequest& request, const std::string& location,
                     const std::string& problem) {
   throw InputError(location + ": subsystem '" + request.subsystem + "' (" + request.path.string() +
@@ -496,7 +508,8 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
   Capabilities can;
   if (setup.role == FmuRole::model_exchange) {
     const auto& inputs = setup.input_variables;
-    const bool no_events = setup.model->event_indicators == 0 && !jumps_by_itself(*setup.model) &&
+    const bool no_events = setup.model->event_indicators == 0 && setup.text_inputs.empty() &&
+                           !jumps_by_itself(*setup.model) &&
                            std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
                              return kind_of(*input) == SignalKind::held;
                            });

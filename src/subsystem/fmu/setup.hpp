@@ -5,6 +5,7 @@
 #include "subsystem/fmu/binary/instance.hpp"
 #include "subsystem/fmu/fmu.hpp"
 #include "subsystem/fmu/use.hpp"
+#include "subsystem/text_ports.hpp"
 
 namespace concord {
 
@@ -25,6 +26,8 @@ struct FmuSetup {
   std::vector<const FmiVariable*> input_variables, output_variables;
   std::vector<const FmiVariable*> parameter_variables;  ///< the tunable ones
   std::vector<double> parameter_starts;                 ///< of their elements
+  std::vector<const FmiVariable*> text_inputs, text_outputs;
+  std::shared_ptr<const TextInterface> texts{};  ///< of their elements; null: none
   FmuPorts states, derivatives;
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;
@@ -44,6 +47,9 @@ struct FmuSetup {
 
 /// What the subsystem can do with this use of its FMU.
 Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
+
+/// "T", or "T[1]" of an array.
+std::string element_name(const FmiVariable& variable, std::size_t element);
 
 /// Throws InputError that names the subsystem and the FMU.
 [[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,

@@ -13,7 +13,8 @@ SteppedFmu::SteppedFmu(std::shared_ptr<const FmuSetup> setup, const SubsystemSet
     : setup_(std::move(setup)),
       use_(permitted(setup_->use, settings)),
       tolerance_(chosen_tolerance(*setup_, settings)),
-      parameters_(*setup_) {
+      parameters_(*setup_),
+      texts_(*setup_) {
   find_out_directional();
   instance_ = make_instance(*setup_, use_);
   const SubsystemDescription& description = setup_->description;
@@ -77,8 +78,8 @@ bool SteppedFmu::begin_without_event_mode() {
   use_.event_mode = false;
   instance_.reset();
   instance_ = FmuInstance::make(setup_->source(use_));
-  return (initialize() && parameters_.set(*instance_) && feed_.set_all(*instance_, now_.u) &&
-          instance_->leave_initialization()) ||
+  return (initialize() && parameters_.set(*instance_) && texts_.set(*instance_) &&
+          feed_.set_all(*instance_, now_.u) && instance_->leave_initialization()) ||
          failed_call();
 }
 

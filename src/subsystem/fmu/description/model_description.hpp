@@ -44,10 +44,12 @@ enum class FmiCausality {
 
 enum class FmiVariability { continuous, discrete, constant, fixed, tunable };
 
-/// What travels between subsystems: neither texts and bytes nor clocks.
+/// What travels between subsystems as numbers: neither texts and bytes nor clocks.
 inline bool is_number(FmiType type) {
   return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
 }
+
+inline bool is_text(FmiType type) { return type == FmiType::string || type == FmiType::binary; }
 
 using FmiReference = std::uint32_t;
 
@@ -76,6 +78,8 @@ struct FmiVariable {
   std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value
   std::optional<std::size_t> derivative_of;                ///< index of the state
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
+  std::string mime;                                        ///< of Binary; empty: anything
+  std::size_t most_bytes = 0;                              ///< of Binary (maxSize); 0: any number
   bool intermediate_update = false;
   bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
 };
