@@ -26,6 +26,7 @@ TextExchange::TextExchange(MPI_Comm comm, const Model& model, const Network& net
     if (!texts) continue;
     parts_[k].outputs.resize(texts->outputs.size());
     parts_[k].fresh.resize(texts->outputs.size());
+    parts_[k].changes.resize(texts->outputs.size());
     parts_[k].inputs.resize(texts->inputs.size());
     parts_[k].changed.resize(texts->inputs.size());
   }
@@ -78,7 +79,9 @@ void TextExchange::read_outputs_of(std::size_t k) {
       throw SimulationError("puts out a text of " + std::to_string(texts[i].size()) +
                             " bytes, where a gigabyte is the most");
     part.fresh[i] = !part.known || texts[i] != part.outputs[i] ? 1 : 0;
-    if (part.fresh[i] != 0) part.outputs[i] = std::move(texts[i]);
+    if (part.fresh[i] == 0) continue;
+    part.outputs[i] = std::move(texts[i]);
+    ++part.changes[i];
   }
   part.known = true;
 }

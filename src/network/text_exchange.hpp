@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "network/network.hpp"
@@ -27,8 +29,9 @@ class TextExchange {
   /// SimulationError on every rank. Collective.
   bool exchange(Touched& touched);
 
-  /// Of own subsystem k, as they were exchanged last.
+  /// Of own subsystem k, as they were exchanged last; and how often each has become another.
   std::span<const std::string> outputs(std::size_t k) const { return parts_[k].outputs; }
+  std::span<const std::uint64_t> changes(std::size_t k) const { return parts_[k].changes; }
 
   void io(Archive& archive);
 
@@ -36,11 +39,12 @@ class TextExchange {
   /// Of one own subsystem.
   struct Part {
     std::vector<std::string> outputs, inputs;
-    std::vector<char> fresh;    ///< outputs: others than before
-    std::vector<char> changed;  ///< inputs
-    bool known = false;         ///< the outputs have been read
+    std::vector<char> fresh;             ///< outputs: others than before
+    std::vector<char> changed;           ///< inputs
+    std::vector<std::uint64_t> changes;  ///< of outputs, so far
+    bool known = false;                  ///< the outputs have been read
 
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, outputs, inputs, known); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, outputs, inputs, changes, known); }
   };
   /// Within the rank.
   struct OwnLink {

@@ -42,6 +42,7 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
   auto& description = known_descriptions[folder];
   if (!description) {
     ModelDescription model = read_model_description(folder, request.path.string());
+    model.terminals = read_terminals(folder, request.path.string());
     if (request.unpacked.empty())
       for (std::string& remark : remarks_on_archive(request.path))
         model.remarks.push_back(std::move(remark));

@@ -1,6 +1,6 @@
 #include "subsystem/fmu/fmu_texts.hpp"
 
-#include "files/text_encoding.hpp"
+#include "support/hex_text.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

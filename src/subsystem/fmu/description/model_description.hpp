@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "concord/ode_model.hpp"
+#include "subsystem/fmu/description/terminals.hpp"
 
 namespace concord {
 
@@ -118,6 +119,7 @@ struct ModelDescription {
   std::size_t event_indicators = 0;
   std::optional<double> start, stop, tolerance, step;
   std::vector<std::string> remarks;  ///< what is unusual and was understood nevertheless
+  std::vector<FmiTerminal> terminals;
 };
 
 /// Reads `folder`/modelDescription.xml; `fmu` names the FMU in messages. Throws InputError.
