@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 
 namespace concord {

@@ -167,9 +167,11 @@ bool TextExchange::agreed(bool changed) const {
 }
 
 void TextExchange::io(Archive& archive) {
-  for (std::size_t k = 0; k < parts_.size(); ++k)
-    if (!parts_[k].outputs.empty() || !parts_[k].inputs.empty())
-      archive.within(k, [&] { CONCORD_MEMBERS(archive, parts_[k]); });
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    if (part.outputs.empty() && part.inputs.empty()) continue;
+    archive.within(k, [&] { CONCORD_MEMBERS(archive, part); });
+  }
 }
 
 }  // namespace concord

@@ -6,7 +6,7 @@ import unittest
 import courier_fmus
 import h5py
 import numpy as np
-from concord_runs import execute, run_here, simulate, write_model
+from concord_runs import Results, execute, run_here, write_model
 from courier_fmus import PERIOD, code, said, sent
 from fmu_runs import FmuTest
 from scipy.linalg import expm
@@ -45,9 +45,11 @@ class TextTest(FmuTest):
         return courier_fmus.build(self.folder, name, version, **how)
 
     def run_text(self, text, *options, ranks=1):
-        results = simulate(write_model(self.folder, "model", text), *options, ranks=ranks, jumps=True)
-        self.assertNotIn("STRICT", results.stderr)
-        return results
+        path = self.folder / "out.h5"
+        run = run_here(write_model(self.folder, "model", text), *options, "-cosim_output", path, ranks=ranks)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("STRICT", run.stderr)
+        return Results(path, run)
 
     def refused(self, text, *says, command="check"):
         run = execute(command, write_model(self.folder, "model", text))
