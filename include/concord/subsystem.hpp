@@ -137,6 +137,8 @@ struct Counters {
   double linearize_time = 0.0, output_time = 0.0, rollback_time = 0.0, event_time = 0.0;
 };
 
+class TextPorts;
+
 /// One subsystem of the network, living on one rank.
 ///
 /// Call sequence: start, then per macro-step [save] advance [restore advance]... ; between macro-
@@ -279,6 +281,9 @@ class Subsystem {
     failure_ = "has no tunable parameters";
     return Outcome::failed;
   }
+
+  /// The texts and bytes that it takes and puts out (FMUs have some); null: none.
+  virtual TextPorts* texts() { return nullptr; }
 
   /// The value that this parameter has; none: not known.
   virtual std::optional<double> parameter(std::size_t /*parameter*/) { return std::nullopt; }

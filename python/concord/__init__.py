@@ -23,7 +23,7 @@ from ._linear import LinearSystem, linearize
 from ._location import VERSION as __version__
 from ._model import ModelBuilder
 from ._plot import plot
-from ._results import Event, Result, read
+from ._results import Event, Result, TextChange, read
 from ._remote import serve
 from ._report import report
 from ._run import run
@@ -34,13 +34,13 @@ from ._studies import Study, Sweep, SweepRun, study, sweep
 __all__ = [
     "Comparison", "ConcordError", "Ensemble", "Event", "Fit", "Function", "Gradient", "InputError", "LinearSystem",
     "ModelBuilder", "OperatingPoint", "RecoverableFailure", "Result", "Simulation", "SimulationError",
-    "Snapshot", "Study", "Sweep", "SweepRun", "__version__", "compare", "ensemble", "fit",
+    "Snapshot", "Study", "Sweep", "SweepRun", "TextChange", "__version__", "compare", "ensemble", "fit",
     "gradient", "linearize", "plot", "read", "report", "run", "serve", "steady", "study", "sweep",
 ]
 
 for _thing in (Comparison, ConcordError, Ensemble, Event, Fit, Function, Gradient, InputError, LinearSystem,
                ModelBuilder, OperatingPoint, RecoverableFailure, Result, Simulation, SimulationError,
-               Snapshot, Study, Sweep, SweepRun, compare, ensemble, fit, gradient, linearize, plot, read, report, run,
-               serve, steady, study, sweep):
+               Snapshot, Study, Sweep, SweepRun, TextChange, compare, ensemble, fit, gradient, linearize, plot, read, report,
+               run, serve, steady, study, sweep):
     _thing.__module__ = __name__  # as they are named by those who use them
 del _thing

@@ -28,6 +28,13 @@ class Event(NamedTuple):
     what: str
 
 
+class TextChange(NamedTuple):
+    """From when on, in s, a text output is what: `bytes` where it is of type Binary."""
+
+    time: float
+    value: Union[str, bytes]
+
+
 class _Lines(NamedTuple):
     """Times in s, where each one's values are, and at which place there."""
 
@@ -179,11 +186,13 @@ class Result:
         return iter(self._columns)
 
     def __contains__(self, name: object) -> bool:
-        return name == "time" or name in self._columns
+        return name == "time" or name in self._columns or name in self.texts
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name == "time":
             return self._time.copy()
+        if name not in self._columns and name in self.texts:
+            return self._texts_at(self.texts[name])
         group, column = self._place(name)
         return self._data(f"{group}/values")[:len(self._time), column]
 
@@ -227,6 +236,22 @@ class Result:
         group = self._file["events"]
         return [Event(float(time), subsystem, what) for time, subsystem, what in
                 zip(group["time"][:], texts_in(group["subsystem"]), texts_in(group["what"]))]
+
+    @property
+    def texts(self) -> Dict[str, List[TextChange]]:
+        """By name, what text outputs of FMUs (String, Binary) were from when on; `r[name]` has one entry per
+        row, as all variables have."""
+        self._require_open()
+        if "texts/time" not in self._file:
+            return {}
+        group = self._file["texts"]
+        types = dict(zip(texts_in(group["names"]), texts_in(group["types"])))
+        result: Dict[str, List[TextChange]] = {name: [] for name in types}
+        for time, name, value in zip(group["time"][:], texts_in(group["variable"]), group["value"][:]):
+            text = value if isinstance(value, str) else value.decode(errors="surrogateescape")
+            is_bytes = types[name] == "Binary"
+            result[name].append(TextChange(float(time), bytes.fromhex(text[2:]) if is_bytes else text))
+        return result
 
     @property
     def steps(self) -> Dict[str, np.ndarray]:
@@ -304,6 +329,12 @@ class Result:
         data = {name: ("time", self._at(name, lines), {"units": units[name]}) for name in names}
         return datasets.Dataset(data, {"time": ("time", lines.time, {"units": "s"})},
                               {"model": self.model, "status": self.status})
+
+    def _texts_at(self, changes: List[TextChange]) -> np.ndarray:
+        result = np.full(len(self._time), None, dtype=object)
+        for change in changes:
+            result[np.searchsorted(self._time, change.time):] = change.value
+        return result
 
     def _texts_by_name(self, what: str) -> Dict[str, str]:
         """A group's texts; of older files, which have no units to show, its units."""

@@ -120,6 +120,8 @@ void CheckListing::print_connections() const {
           .push_back("(start value) -> " + network_.input_names()[i]);
     }
   }
+  for (const ConnectionEntry& connection : model_.text_connections)
+    connections.push_back(connection.from + " -> " + connection.to);
   std::printf("connections:\n");
   print_lines(connections, "connections");
   print_lines(starts, "inputs with their start values");

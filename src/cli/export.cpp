@@ -14,6 +14,8 @@
 #include "cli/session.hpp"
 #include "concord/errors.hpp"
 #include "files/table_output.hpp"
+#include "files/text_output.hpp"
+#include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -62,6 +64,10 @@ const RegisteredCommand export_results({
                .value = "S",
                .help = "a row every S seconds, and at the end: between recorded rows as\n"
                        "compare and plot go, never across an event, where what follows counts"},
+              {.name = "texts",
+               .letter = 't',
+               .help = "text outputs of FMUs instead: rows 'time,variable,value' from when on\n"
+                       "each is what, bytes in hexadecimal digits (CSV only)"},
               {.name = "dialect",
                .letter = 'd',
                .value = "WORDS",
@@ -225,11 +231,34 @@ void write_chosen(const ResultsReader& results, const std::vector<RecordedVariab
   file.close();
 }
 
+/// What is no number has a file of its own.
+void write_texts(const ResultsReader& results, const ResultsOptions& options) {
+  const std::vector<RecordedText> changes = results.read_texts();
+  std::vector<std::string> names;
+  for (const RecordedText& change : changes)
+    if (std::ranges::find(names, change.variable) == names.end()) names.push_back(change.variable);
+  if (names.empty())
+    throw InputError(in_quotes(results.path().string()) +
+                     " has no texts; leave --texts out for what is numeric");
+  const auto chosen = chosen_names(options.variables, names, in_quotes(results.path().string()));
+  TextOutput file(options.output);
+  file.write("time,variable,value\n");
+  for (const RecordedText& change : changes)
+    if (std::ranges::find(chosen, change.variable) != chosen.end())
+      file.write(exact_number(change.time) + ',' + csv_field(change.variable) + ',' +
+                 csv_field(change.value) + '\n');
+  file.close();
+}
+
 }  // namespace
 
 int export_command(std::span<const std::string> arguments) {
   const ResultsOptions options = read_results_options(export_results, arguments, 1, 1);
   const ResultsReader results(options.files[0]);
+  if (options.texts) {
+    write_texts(results, options);
+    return 0;
+  }
   const auto variables = select_variables(results, options.variables);
   const std::optional<ChosenRows> rows =
       options.interval ? std::nullopt : std::optional(chosen_rows(options, results));

@@ -87,6 +87,20 @@ void print_variable(const FmiVariable& variable, const ModelDescription& model) 
   std::printf("  %-21s %s\n", variable.name.c_str(), text.c_str());
 }
 
+void print_terminal(const FmiTerminal& terminal, const std::string& before) {
+  const std::string name = before + terminal.name;
+  std::string text = terminal.rule_name + (terminal.kind.empty() ? "" : ", " + terminal.kind);
+  for (const TerminalMember& member : terminal.members) {
+    const std::string own = member.name.empty() ? "" : member.name + " = ";
+    const char* flow = member.kind == MemberKind::inflow    ? " (inflow)"
+                       : member.kind == MemberKind::outflow ? " (outflow)"
+                                                            : "";
+    text += (&member == &terminal.members.front() ? ": " : ", ") + own + member.variable + flow;
+  }
+  std::printf("  %-21s %s\n", name.c_str(), text.c_str());
+  for (const FmiTerminal& nested : terminal.nested) print_terminal(nested, name + ".");
+}
+
 }  // namespace
 
 void print_fmu(const Model& model) {
@@ -107,6 +121,8 @@ void print_fmu(const Model& model) {
   line("event indicators", std::to_string(fmu.event_indicators));
   std::printf("variables:\n");
   for (const FmiVariable& variable : fmu.variables) print_variable(variable, fmu);
+  if (!fmu.terminals.empty()) std::printf("terminals:\n");
+  for (const FmiTerminal& terminal : fmu.terminals) print_terminal(terminal, "");
 }
 
 }  // namespace concord

@@ -54,6 +54,10 @@ ResultsOptions read_results_options(const Command& command, std::span<const std:
   options.tolerance = tolerance_in(command, given);
   options.interval = interval_in(command, given);
   options.json = given.has("json");
+  options.texts = given.has("texts");
+  if (options.texts && (given.has("rows") || given.has("events") || given.has("interval")))
+    refuse_words(command,
+                 "--texts gives rows of its own; leave --rows, --events and --interval out");
   if (given.has("variables"))
     for (const std::string& list : given.words.at("variables"))
       for (std::string& name : listed_names(list)) options.variables.push_back(std::move(name));

@@ -19,6 +19,7 @@ struct ResultsOptions {
   std::optional<std::string> rows;     ///< of export: grid, events or all
   std::optional<std::string> events;   ///< of export: both or right
   std::optional<double> interval;      ///< of export: s, between rows of its own
+  bool texts = false;                  ///< of export: text outputs alone
   std::optional<CsvDialect> dialect;   ///< of export
   std::optional<double> tolerance;     ///< of compare: in units of ranges
   bool json = false;                   ///< of compare

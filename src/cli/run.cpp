@@ -186,8 +186,9 @@ void Run::view() const {
   const SimulationPlan& plan = simulation_.plan();
   if (speaks()) {
     std::printf("model %s: %zu subsystems, %zu connections, t in [%g, %g] s\n",
-                plan.model.name.c_str(), plan.network.n_subsystems(), plan.model.connections.size(),
-                settings_.start, settings_.stop);
+                plan.model.name.c_str(), plan.network.n_subsystems(),
+                plan.model.connections.size() + plan.model.text_connections.size(), settings_.start,
+                settings_.stop);
     print_effective(settings_, plan.model);
     print_paces(plan);
     print_roles(plan);

@@ -283,7 +283,7 @@ void SspWriter::add_connectors(Node component, const Part& part) {
   Node connectors;
   for (const FmiVariable& variable : part.fmu->model->variables) {
     const char* kind = ssp_kind(variable.causality);
-    const char* type = ssp_type(variable.type);
+    const char* type = variable.type == FmiType::binary ? "Binary" : ssp_type(variable.type);
     if (kind == nullptr || type == nullptr || !variable.dimensions.empty()) continue;
     if (!connectors) connectors = component.append_child("ssd:Connectors");
     Node connector = connectors.append_child("ssd:Connector");
@@ -504,11 +504,12 @@ std::string SspWriter::description() {
   Node elements = system.append_child("ssd:Elements");
   for (const Part& part : parts_) add_component(elements, part);
   Node connections;
-  for (const ConnectionEntry& connection : model_.connections) {
-    if (is_of_constraint(connection)) continue;
-    if (!connections) connections = system.append_child("ssd:Connections");
-    add_connection(connections, connection);
-  }
+  for (const ConnectionList* list : {&model_.connections, &model_.text_connections})
+    for (const ConnectionEntry& connection : *list) {
+      if (is_of_constraint(connection)) continue;
+      if (!connections) connections = system.append_child("ssd:Connections");
+      add_connection(connections, connection);
+    }
   if (has_network_annotation(model_)) {
     const auto name_in_ssp = [this](StartQuantity::Kind kind, const std::string& name) {
       const Part* const part = part_with(name);

@@ -17,6 +17,8 @@
 #include "modelfile/ssp/ssp_reader.hpp"
 #include "modelfile/summed_connections.hpp"
 #include "modelfile/system_connections.hpp"
+#include "modelfile/terminal_connections.hpp"
+#include "modelfile/text_connections.hpp"
 #include "modelfile/yaml/yaml_model.hpp"
 #include "nested/nesting.hpp"
 #include "settings/accuracy.hpp"
@@ -118,8 +120,10 @@ void list_files_of_subsystems(Model& model) {
 void complete(Model& model) {
   connect_sums(model);
   connect_by_name(model);
+  connect_terminals(model);
   connect_systems(model);
   resolve_aliases(model);
+  connect_texts(model);
   connect_arrays(model);
   check_clocks(model);
   connect_delays(model);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/text_ports.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -39,6 +40,17 @@ std::vector<std::string> whole_names(const Variables& variables) {
   return result;
 }
 
+/// Numbers, then texts.
+template <class Variables>
+std::vector<std::string> whole_names(const SubsystemEntry& entry, const Variables& numbers,
+                                     std::vector<TextVariable> TextInterface::*side) {
+  std::vector<std::string> result = whole_names(numbers);
+  if (!entry.type->texts) return result;
+  for (std::string& name : whole_names(entry.type->texts.get()->*side))
+    result.push_back(std::move(name));
+  return result;
+}
+
 /// What subsystems and systems put out and take in.
 class Owners {
  public:
@@ -50,13 +62,15 @@ class Owners {
 
   std::vector<std::string> outputs(const std::string& owner, const Location& location) const {
     const auto [subsystem, system] = find(owner, location);
-    return subsystem != nullptr ? whole_names(subsystem->description.outputs)
-                                : whole_names(system->outputs);
+    return subsystem != nullptr
+               ? whole_names(*subsystem, subsystem->description.outputs, &TextInterface::outputs)
+               : whole_names(system->outputs);
   }
   std::vector<std::string> inputs(const std::string& owner, const Location& location) const {
     const auto [subsystem, system] = find(owner, location);
-    return subsystem != nullptr ? whole_names(subsystem->description.inputs)
-                                : whole_names(system->inputs);
+    return subsystem != nullptr
+               ? whole_names(*subsystem, subsystem->description.inputs, &TextInterface::inputs)
+               : whole_names(system->inputs);
   }
 
   /// "room[1]", "room[2]" ... of "room[*]"; any other name is itself.

@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "expression/expression_scan.hpp"
+#include "subsystem/text_ports.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -100,6 +101,11 @@ void connect_systems(Model& model) {
     const SubsystemDescription& d = entry.description;
     for (const auto& input : d.inputs) inputs.add_variable(d.name + "." + input.name);
     for (const auto& output : d.outputs) outputs.add_variable(d.name + "." + output.name);
+    if (!entry.type->texts) continue;
+    for (const auto& input : entry.type->texts->inputs)
+      inputs.add_variable(d.name + "." + input.name);
+    for (const auto& output : entry.type->texts->outputs)
+      outputs.add_variable(d.name + "." + output.name);
   }
   for (const SystemEntry& system : model.systems) {
     inputs.add(system, system.inputs);

@@ -25,6 +25,7 @@ struct FoundStart;
 struct Model;
 struct StartProblem;
 struct TableDescription;
+struct TextInterface;
 class UserFunctions;
 
 /// Where something was written ("two_mass.yaml:17"), for error messages; may be empty.
@@ -65,7 +66,8 @@ struct SubsystemType {
   std::shared_ptr<const FmuSetup> fmu{};
   std::shared_ptr<const TableDescription> table{};
   std::shared_ptr<const DelayDescription> delay{};
-  std::shared_ptr<const Model> inside{};  ///< of a system with a `run`, or of a group
+  std::shared_ptr<const TextInterface> texts{};  ///< null: numbers are all that it exchanges
+  std::shared_ptr<const Model> inside{};         ///< of a system with a `run`, or of a group
   /// Begins with the start values of states and inputs that this description has, which is its own
   /// in all else. Throws InputError where one cannot be set. Null: none can.
   std::function<void(SubsystemEntry&, const SubsystemDescription&)> take_starts{};
@@ -201,6 +203,7 @@ struct Model {
   Location start_location, stop_location;
   std::vector<SubsystemEntry> subsystems;
   ConnectionList connections;
+  ConnectionList text_connections;  ///< of texts and bytes, element by element
   std::vector<SumEntry> sums;
   std::vector<SystemEntry> systems;
   std::vector<ConstraintEntry> constraints;

@@ -148,7 +148,8 @@ std::size_t block_of(const std::vector<std::size_t>& offset, std::size_t index) 
 
 }  // namespace
 
-Network::Network(const Model& model) {
+Network::Network(const Model& model)
+    : text_links_(concord::text_links(model)), has_texts_(concord::has_texts(model)) {
   number(model);
   connect(model);
   require_fed_inputs(model);

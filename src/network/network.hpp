@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "network/model.hpp"
+#include "network/text_links.hpp"
 
 namespace concord {
 
@@ -73,6 +74,12 @@ class Network {
   /// Whether the input is fed and held between events: it or what feeds it is no continuous signal.
   bool held(std::size_t input) const { return links_[input] && !coupled_links()[input]; }
   bool has_held() const { return has_held_; }
+
+  /// What leads texts and bytes from subsystem to subsystem.
+  std::span<const TextLink> text_links() const { return text_links_; }
+  /// Whether any subsystem has some.
+  bool has_texts() const { return has_texts_; }
+
   /// Whether some subsystem tells of events.
   bool has_events() const { return has_events_; }
   /// Whether some subsystem may jump and doesn't tell.
@@ -140,6 +147,8 @@ class Network {
   std::vector<std::optional<ConstraintKind>> constraints_;
   std::vector<std::optional<Link>> links_;
   std::vector<std::optional<Link>> coupled_;  ///< where some are held
+  std::vector<TextLink> text_links_;
+  bool has_texts_ = false;
   bool has_held_ = false;
   bool has_events_ = false;
   bool has_black_boxes_ = false;

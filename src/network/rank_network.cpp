@@ -81,6 +81,9 @@ RankNetwork::RankNetwork(MPI_Comm comm, const Model& model, const Network& netwo
       jumps_(network.has_black_boxes() ? continuous_outputs_of_black_boxes(own_)
                                        : std::vector<JumpWatch::Watch>()),
       exchange_(comm, network, partition, layout_.local_inputs(), layout_.local_outputs()),
+      texts_(network.has_texts()
+                 ? std::make_unique<TextExchange>(comm, model, network, partition, layout_, own_)
+                 : nullptr),
       way_(own_, layout_),
       inner_(own_, batches_, layout_, way_, settings),
       scanned_(own_, layout_, network) {
@@ -425,6 +428,7 @@ std::optional<std::string> RankNetwork::io(Archive& archive, std::span<const dou
   CONCORD_MEMBERS_PER(archive, Per::input, start_inputs_);
   CONCORD_MEMBERS(archive, use_, held_, touched_, clock_, sizes_, equation_weights_, jumps_,
                   interval_, now_, saved_, inner_);
+  if (texts_) CONCORD_MEMBERS(archive, *texts_);
   for (std::size_t k = 0; archive.reading() && k < n_own(); ++k) {
     use_.tell(k, own_[k]);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include "network/scanned_outputs.hpp"
 #include "network/signal_sizes.hpp"
 #include "network/subsystem_use.hpp"
+#include "network/text_exchange.hpp"
 #include "network/touched.hpp"
 
 namespace concord {
@@ -212,6 +214,13 @@ class RankNetwork {
     exchange_.apply(outputs, wanted, inputs);
   }
 
+  /// The same of texts and bytes, at a communication point that is not taken back: whether one has
+  /// become another, on any rank. Throws SimulationError on every rank. Collective, but free where
+  /// no subsystem has any.
+  bool exchange_texts() { return texts_ && texts_->exchange(touched_); }
+  /// Null where no subsystem, of any rank, has any.
+  const TextExchange* texts() const { return texts_.get(); }
+
   /// Those of a subsystem that fails here are NaN.
   void gather_states(std::span<double> result);
   /// Their slopes, with the inputs there; of subsystems that don't tell them exactly NaN.
@@ -307,6 +316,7 @@ class RankNetwork {
   EquationWeights equation_weights_;
   JumpWatch jumps_;
   Exchange exchange_;
+  std::unique_ptr<TextExchange> texts_;  ///< null: there are none
   SmoothInterval interval_;
   Memory now_, saved_;
   PassedWay way_;

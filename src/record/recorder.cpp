@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <random>
+#include <sstream>
 #include <utility>
 
 #include "concord/errors.hpp"
 #include "network/start_problem.hpp"
-#include "network/written_parts.hpp"
 #include "record/provenance.hpp"
 #include "settings/record_options.hpp"
+#include "subsystem/text_ports.hpp"
 #include "support/agreement.hpp"
+#include "support/hex_text.hpp"
 #include "support/ranks.hpp"
 #include "support/wording.hpp"
 #include "support/work_clock.hpp"
@@ -206,6 +209,7 @@ Recorder::Recorder(SimulationCore& simulation, const std::string& path,
     layout.outputs =
         columns(parts, of_outputs, own_output, variables(&SubsystemDescription::outputs));
   }
+  if (record.outputs) find_text_outputs(parts, layout);
   if (record.inputs) {
     layout.inputs = columns(parts, of_inputs, own_input, variables(&SubsystemDescription::inputs));
   }
@@ -287,12 +291,14 @@ ResultsRow Recorder::whole(ResultsRow row, std::vector<Sample>& inputs) const {
 
 void Recorder::start() {
   writer_->append_start(whole(row(simulation_.stepper().point(), {}), inputs_));
+  record_texts(simulation_.stepper().point().time);
 }
 
 void Recorder::step_accepted(const StepReport& report) {
   const PhaseScope scope(simulation_.subsystems().clock(), Phase::record);
   sums_.add(report);
   write_inside(report);
+  record_texts(report.point->time);
   const ResultsRow accepted = row(*report.point, report.states);
   const bool event = record_events(report, accepted);
   ++since_row_;
@@ -302,6 +308,58 @@ void Recorder::step_accepted(const StepReport& report) {
   } else {
     kept_.keep(accepted);
   }
+}
+
+/// Those of subsystems that this rank records.
+void Recorder::find_text_outputs(std::span<const WrittenPart> parts, ResultsLayout& layout) {
+  const SimulationPlan& plan = simulation_.plan();
+  const RankNetwork& subsystems = simulation_.subsystems();
+  const int rank = rank_in(plan.comm);
+  for (const WrittenPart& part : parts) {
+    const auto& texts = part.entry->type->texts;
+    for (std::size_t i = 0; texts && i < texts->outputs.size(); ++i) {
+      const TextVariable& variable = texts->outputs[i];
+      std::string name = whole_name(part.entry->description, variable.name);
+      if (!plan.settings.record.takes(name)) continue;
+      if (plan.share.rank_of(part.subsystem) == rank)
+        text_outputs_.push_back({subsystems.local(part.subsystem), i, text_names_.size(),
+                                 variable.kind == TextKind::bytes});
+      text_names_.push_back(std::move(name));
+      layout.text_types.emplace_back(name_of(variable.kind));
+    }
+  }
+  layout.text_names = text_names_;
+}
+
+/// Those that have become others since they were recorded last, in the order of columns. Collective
+/// where there are any.
+void Recorder::record_texts(double time) {
+  if (text_names_.empty()) return;
+  const TextExchange& texts = *simulation_.subsystems().texts();
+  std::string own;
+  for (TextOutput& output : text_outputs_) {
+    const std::uint64_t changes = texts.changes(output.subsystem)[output.index];
+    if (std::exchange(output.told, changes) == changes) continue;
+    const std::string& text = texts.outputs(output.subsystem)[output.index];
+    const std::string shown = output.bytes ? hex_of_bytes(text) : text;
+    own += std::to_string(output.column) + ' ' + std::to_string(shown.size()) + ' ' + shown;
+  }
+  std::istringstream all(joined_texts(simulation_.plan().comm, own));
+  std::map<std::size_t, std::string> changed;
+  for (std::size_t column = 0, size = 0; all >> column >> size && all.get();) {
+    std::string& text = changed[column];
+    text.resize(size);
+    all.read(text.data(), static_cast<std::streamsize>(size));
+  }
+  for (auto& [column, text] : changed)
+    writer_->append_text({time, text_names_[column], std::move(text)});
+}
+
+/// What there is now has been recorded, or nothing has.
+void Recorder::forget_texts(bool told) {
+  for (TextOutput& output : text_outputs_)
+    output.told =
+        told ? simulation_.subsystems().texts()->changes(output.subsystem)[output.index] : 0;
 }
 
 /// On a grid, macro-steps are recorded by themselves.
@@ -386,6 +444,7 @@ void Recorder::io(Archive& archive) {
   if (!archive.reading()) {
     return;
   }
+  forget_texts(true);
   if (columns != columns_) {
     runs_.push_back(position.run);
     begin_another(columns, file);
@@ -442,6 +501,8 @@ void Recorder::begin_here(const EarlierRows& earlier) {
   sums_.clear();
   since_row_ = 0;
   writer_->append_start(whole(row(simulation_.stepper().point(), {}), inputs_), earlier);
+  forget_texts(false);
+  record_texts(simulation_.stepper().point().time);
 }
 
 void Recorder::close(RunStatus status, RunCosts costs, const RunQuality& quality) {

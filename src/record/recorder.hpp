@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "network/written_parts.hpp"
 #include "record/results_writer.hpp"
 #include "simulation/simulation_core.hpp"
 
@@ -48,6 +49,9 @@ class Recorder : public StepObserver, public CheckpointedRows {
   RecordedEvent recorded(const EventReport& event) const;
   bool record_events(const StepReport& report, const ResultsRow& row);
   void write_inside(const StepReport& report);
+  void find_text_outputs(std::span<const WrittenPart> parts, ResultsLayout& layout);
+  void record_texts(double time);
+  void forget_texts(bool told);
   void write(const ResultsRow& row);
   void begin_another(const std::string& before, const std::string& earlier);
   void begin_without(const std::string& run, const std::string& reason);
@@ -79,6 +83,14 @@ class Recorder : public StepObserver, public CheckpointedRows {
   };
   static Mark read_mark(const std::vector<std::byte>& mark);
 
+  /// A text output of this rank.
+  struct TextOutput {
+    std::size_t subsystem = 0, index = 0;  ///< own
+    std::size_t column = 0;                ///< among those of all ranks
+    bool bytes = false;
+    std::uint64_t told = 0;  ///< TextExchange::changes, as far as they are recorded
+  };
+
   SimulationCore& simulation_;
   std::string path_;
   int every_;
@@ -86,6 +98,8 @@ class Recorder : public StepObserver, public CheckpointedRows {
   std::vector<double> states_, slopes_, state_slopes_, left_slopes_;
   std::vector<Link> within_;  ///< of inputs within groups, by local output
   std::vector<Sample> inputs_, left_inputs_;
+  std::vector<std::string> text_names_;  ///< of all ranks; empty: none are recorded
+  std::vector<TextOutput> text_outputs_;
   bool records_polynomials_;
   bool knows_slopes_;  ///< of signals, at communication points
   std::vector<bool> exact_slopes_;

@@ -70,6 +70,7 @@ ResultsLayout layout_in(hid_t file) {
   layout.grid = exists_in(file, "/steps/time");
   layout.parts = read_parts(file);
   if (exists_in(file, "/network/output")) layout.link_outputs.resize(1);
+  if (exists_in(file, "/texts/names")) layout.text_names = read_strings(file, "/texts/names");
   return layout;
 }
 
@@ -143,12 +144,15 @@ class Survey {
     for (const ResultsDataset& dataset : results_datasets())
       if (dataset.exists(layout) && grows_within(dataset.extents[0])) look_at(file, dataset, end);
     keep_rising_times(file);
-    keep_events_until(file, last_time(file, layout));
+    const double last = last_time(file, layout);
+    whole.events = entries_until(file, "/events/time", whole.events, last);
+    whole.texts =
+        layout.text_names.empty() ? 0 : entries_until(file, "/texts/time", whole.texts, last);
     if (!layout.grid) keep_steps_between_rows(layout);
   }
 
   static constexpr std::uint64_t unknown = std::uint64_t{1} << 62;
-  Lengths whole{unknown, unknown, unknown};
+  Lengths whole{unknown, unknown, unknown, unknown};
   Lengths told{};  ///< the most that a dataset says
 
  private:
@@ -165,6 +169,7 @@ class Survey {
     }
     const Extent extent = dataset.extents[0];
     std::uint64_t Lengths::*length = extent == Extent::events  ? &Lengths::events
+                                     : extent == Extent::texts ? &Lengths::texts
                                      : extent == Extent::steps ? &Lengths::steps
                                                                : &Lengths::rows;
     whole.*length = std::min<std::uint64_t>(whole.*length, found);
@@ -187,11 +192,12 @@ class Survey {
     return ends.empty() ? -HUGE_VAL : ends.back();
   }
 
-  void keep_events_until(hid_t file, double last) {
-    const auto event = first_numbers(file, "/events/time", whole.events);
-    whole.events = static_cast<std::uint64_t>(
-        std::find_if_not(event.begin(), event.end(), [&](double t) { return t <= last; }) -
-        event.begin());
+  static std::uint64_t entries_until(hid_t file, const char* path, std::uint64_t count,
+                                     double last) {
+    const auto times = first_numbers(file, path, count);
+    return static_cast<std::uint64_t>(
+        std::find_if_not(times.begin(), times.end(), [&](double t) { return t <= last; }) -
+        times.begin());
   }
 
   /// The first row has no macro-step before it; it is not in every part.
@@ -231,16 +237,18 @@ struct Found {
 
   std::string text() const {
     std::ostringstream out;
-    out << whole.rows << ' ' << whole.steps << ' ' << whole.events << ' ' << told.rows << ' '
-        << told.steps << ' ' << told.events << ' ' << writes << ' ' << cut << ' '
-        << (status.empty() ? "?" : status);
+    for (const Lengths& lengths : {whole, told})
+      out << lengths.rows << ' ' << lengths.steps << ' ' << lengths.events << ' ' << lengths.texts
+          << ' ';
+    out << writes << ' ' << cut << ' ' << (status.empty() ? "?" : status);
     return out.str();
   }
   static Found from(const std::string& text) {
     Found found;
     std::istringstream in(text);
-    in >> found.whole.rows >> found.whole.steps >> found.whole.events >> found.told.rows >>
-        found.told.steps >> found.told.events >> found.writes >> found.cut >> found.status;
+    for (Lengths* lengths : {&found.whole, &found.told})
+      in >> lengths->rows >> lengths->steps >> lengths->events >> lengths->texts;
+    in >> found.writes >> found.cut >> found.status;
     return found;
   }
 };
@@ -331,6 +339,7 @@ RepairReport repair_file(const fs::path& path) {
   tell_lost("rows", found.whole.rows, found.told.rows, report);
   tell_lost("macro-steps", found.whole.steps, found.told.steps, report);
   tell_lost("events", found.whole.events, found.told.events, report);
+  tell_lost("changes of texts", found.whole.texts, found.told.texts, report);
   if (!found.writes) return report;
   report.changed = true;
   if (found.status != "part") report.status = to_string(RunStatus::interrupted);

@@ -52,20 +52,23 @@ struct RecordedColumns {
 /// How much there is of what grows with a run.
 struct Lengths {
   std::uint64_t rows = 0, steps = 0, events = 0;
+  std::uint64_t texts = 0;  ///< changes of texts and bytes
 
   bool covers(const Lengths& other) const {
-    return rows >= other.rows && steps >= other.steps && events >= other.events;
+    return rows >= other.rows && steps >= other.steps && events >= other.events &&
+           texts >= other.texts;
   }
   Lengths& operator+=(const Lengths& more) {
-    rows += more.rows, steps += more.steps, events += more.events;
+    rows += more.rows, steps += more.steps, events += more.events, texts += more.texts;
     return *this;
   }
   Lengths operator+(const Lengths& more) const { return Lengths(*this) += more; }
   /// What lies behind `begin`.
   Lengths operator-(const Lengths& begin) const {
-    return {rows - begin.rows, steps - begin.steps, events - begin.events};
+    return {rows - begin.rows, steps - begin.steps, events - begin.events, texts - begin.texts};
   }
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, rows, steps, events); }
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, rows, steps, events, texts); }
+  int memory_version() const { return 2; }
 };
 
 /// The files with a run's rows below its results file (-cosim_record_split); each is a results file
@@ -115,7 +118,9 @@ struct ResultsLayout {
   ResultsParts parts;            ///< that there are; none: the file holds its rows itself
   bool is_part = false;          ///< of another file's rows
   std::size_t coefficients = 0;  ///< of /inputs/polynomials, for the columns of `inputs`; 0: none
-  TextColumn subsystem_names;    ///< all, in model-file order
+  std::vector<std::string> text_names,
+      text_types;              ///< of outputs that are no numbers, of all ranks
+  TextColumn subsystem_names;  ///< all, in model-file order
   RepeatedTexts subsystem_kinds;
   std::vector<int> subsystem_ranks;
   std::vector<int> subsystem_groups;                   ///< from 1; 0: of none
@@ -147,6 +152,13 @@ struct ResultsPosition {
 struct RecordedEvent {
   std::string subsystem;  ///< by name; "" of the model itself
   std::string what;
+};
+
+/// From when on a text output is what; the same on every rank.
+struct RecordedText {
+  double time = 0.0;
+  std::string variable;
+  std::string value;  ///< bytes in hexadecimal digits
 };
 
 /// What is known at the end of a run, of all ranks.

@@ -47,9 +47,9 @@ Hdf5Datatype stored_type(Number number) {
 /// A dataset [rows], [rows, columns] or [rows, columns, inner] without rows.
 void create_chunked(hid_t file, const ResultsDataset& dataset, const ResultsLayout& layout) {
   const std::size_t rank = dataset.extents.size();
-  const hsize_t most_rows = dataset.number == Number::text || dataset.extents[0] == Extent::events
-                                ? most_chunk_events
-                                : most_chunk_rows;
+  const bool rare = dataset.extents[0] == Extent::events || dataset.extents[0] == Extent::texts;
+  const hsize_t most_rows =
+      dataset.number == Number::text || rare ? most_chunk_events : most_chunk_rows;
   std::array<hsize_t, 3> now{0, 1, 1}, most{H5S_UNLIMITED, 1, 1}, chunk{most_rows, 1, 1};
   for (std::size_t i = 1; i < rank; ++i) now[i] = size_of(dataset.extents[i], layout);
   if (rank > 1) {

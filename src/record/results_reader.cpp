@@ -214,6 +214,24 @@ std::vector<RecordedEvent> ResultsReader::read_events() const try {
   throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
 }
 
+std::vector<RecordedText> ResultsReader::read_texts() const try {
+  std::vector<RecordedText> result;
+  if (!exists_in(file_, "/texts/time")) return result;
+  const std::vector<double> times = read_column("/texts/time");
+  result.resize(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) result[i].time = times[i];
+  for (const ResultsDataset& dataset : results_datasets()) {
+    const auto* texts = std::get_if<ChangeTexts>(&dataset.content);
+    if (texts == nullptr) continue;
+    std::vector<std::string> read = rows_.read_texts(dataset);
+    result.resize(std::min(result.size(), read.size()));
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].*texts->text = std::move(read[i]);
+  }
+  return result;
+} catch (const Hdf5Error& error) {
+  throw UnreadableResults("cannot read '" + path_.string() + "', it is damaged: " + error.what());
+}
+
 void ResultsReader::read_left_limits(Quantity quantity, std::size_t first, std::size_t count,
                                      std::span<double> values) const {
   const std::string left = left_limits_of(quantity);

@@ -68,6 +68,8 @@ class ResultsReader {
 
   /// What happened, in the order of events(). Empty texts where the file is older.
   std::vector<RecordedEvent> read_events() const;
+  /// In the order of time; none in files of models without texts.
+  std::vector<RecordedText> read_texts() const;
 
   /// Left limits at event_rows() [first, first + count) of all columns, row-major; NaN where they
   /// are not known. In an older file rows at events are left limits themselves.

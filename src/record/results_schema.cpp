@@ -204,6 +204,21 @@ void add_limits(Datasets& all) {
   std::ranges::move(limits, std::back_inserter(all));
 }
 
+/// Of models that have texts or bytes among their outputs.
+void add_texts(Datasets& all) {
+  const auto there = [](const ResultsLayout& layout) { return !layout.text_names.empty(); };
+  const auto add = [&](const char* path, Number number, Extent extent, auto content) {
+    all.push_back({path, number, {extent}, there, content});
+  };
+  add("/texts/names", Number::text, Extent::text_outputs,
+      KnownTexts{list_of<&ResultsLayout::text_names>});
+  add("/texts/types", Number::text, Extent::text_outputs,
+      KnownTexts{list_of<&ResultsLayout::text_types>});
+  add("/texts/time", Number::f64, Extent::texts, RowNumbers{nullptr, fill_time});
+  add("/texts/variable", Number::text, Extent::texts, ChangeTexts{&RecordedText::variable});
+  add("/texts/value", Number::text, Extent::texts, ChangeTexts{&RecordedText::value});
+}
+
 void add_subsystems(Datasets& all) {
   const auto add = [&](const char* path, Number number, auto content) {
     all.push_back({path, number, {Extent::subsystems}, always, content});
@@ -307,6 +322,13 @@ void add_parts(Datasets& all) {
   add("/parts/rows", Number::i64, KnownNumbers{of_parts<&Lengths::rows>});
   add("/parts/steps", Number::i64, KnownNumbers{of_parts<&Lengths::steps>});
   add("/parts/events", Number::i64, KnownNumbers{of_parts<&Lengths::events>});
+  all.push_back({"/parts/texts",
+                 Number::i64,
+                 {Extent::parts},
+                 [](const ResultsLayout& layout) {
+                   return !layout.parts.empty() && !layout.text_names.empty();
+                 },
+                 KnownNumbers{of_parts<&Lengths::texts>}});
 }
 
 Datasets all_datasets() {
@@ -319,6 +341,7 @@ Datasets all_datasets() {
   add_steps(all);
   add_events(all);
   add_limits(all);
+  add_texts(all);
   add_subsystems(all);
   add_network(all);
   add_ranks(all);
@@ -415,8 +438,10 @@ constexpr std::array extent_words{
     ExtentWords{"R", "/runs/started"},
     ExtentWords{"Q", "/parts/name"},
     ExtentWords{"L", "/network/output"},
+    ExtentWords{"n_text", "/texts/names"},
+    ExtentWords{"X", "/texts/time"},
 };
-static_assert(extent_words.size() == static_cast<std::size_t>(Extent::links) + 1);
+static_assert(extent_words.size() == static_cast<std::size_t>(Extent::texts) + 1);
 
 const ExtentWords& words_of(Extent extent) {
   return extent_words[static_cast<std::size_t>(extent)];
@@ -468,10 +493,13 @@ std::size_t size_of(Extent extent, const ResultsLayout& layout) {
       return layout.parts.names.size();
     case Extent::links:
       return layout.link_outputs.size();
+    case Extent::text_outputs:
+      return layout.text_names.size();
     case Extent::rows:
     case Extent::steps:
     case Extent::events:
     case Extent::runs:
+    case Extent::texts:
       break;
   }
   throw std::logic_error("how many rows there will be is not in the layout of a results file");

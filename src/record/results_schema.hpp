@@ -35,18 +35,22 @@ enum class Extent {
   files,
   runs,
   parts,
-  links
+  links,
+  text_outputs,
+  texts
 };
 
 /// Whether it grows with the run, or with each that goes on from it.
 constexpr bool grows_within(Extent extent) {
-  return extent == Extent::rows || extent == Extent::steps || extent == Extent::events;
+  return extent == Extent::rows || extent == Extent::steps || extent == Extent::events ||
+         extent == Extent::texts;
 }
 constexpr bool grows(Extent extent) { return grows_within(extent) || extent == Extent::runs; }
 
 /// Of what grows with the run.
 constexpr std::uint64_t length_of(Extent extent, const Lengths& lengths) {
   if (extent == Extent::events) return lengths.events;
+  if (extent == Extent::texts) return lengths.texts;
   return extent == Extent::steps ? lengths.steps : lengths.rows;
 }
 
@@ -82,6 +86,11 @@ struct EventTexts {
   std::string RecordedEvent::*text;
 };
 
+/// A text of each change of a text output, which every rank knows.
+struct ChangeTexts {
+  std::string RecordedText::*text;
+};
+
 /// A text of each run that has written the file.
 struct RunTexts {
   std::string RunRecord::*text;
@@ -97,7 +106,8 @@ struct ResultsDataset {
   Number number;
   std::vector<Extent> extents;
   std::function<bool(const ResultsLayout& layout)> exists;
-  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, RunTexts, StepNumber>
+  std::variant<KnownTexts, KnownNumbers, FinalNumbers, RowNumbers, EventTexts, ChangeTexts,
+               RunTexts, StepNumber>
       content;
   bool on_grids = true;  ///< whether rows on the user's grid have it
 

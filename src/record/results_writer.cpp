@@ -58,17 +58,19 @@ std::size_t row_bytes(const ResultsLayout& layout) {
   std::size_t bytes = 0;
   for (const ResultsDataset& dataset : results_datasets())
     if (dataset.grows() && dataset.number != Number::text && dataset.extents[0] != Extent::events &&
-        dataset.exists(layout))
+        dataset.extents[0] != Extent::texts && dataset.exists(layout))
       bytes += row_bytes(dataset, layout);
   return bytes;
 }
 
 /// HDF5 keeps texts in collections of some thousand bytes.
-std::uintmax_t bytes_of(std::span<const RecordedEvent> events) {
+std::uintmax_t bytes_of(const BufferedTexts& texts) {
   constexpr std::uintmax_t collection = 4096, entry = 64;
   std::uintmax_t bytes = 0;
-  for (const RecordedEvent& event : events)
+  for (const RecordedEvent& event : texts.events)
     bytes += event.subsystem.size() + event.what.size() + 2 * entry;
+  for (const RecordedText& change : texts.changes)
+    bytes += change.variable.size() + change.value.size() + 2 * entry;
   return bytes == 0 ? 0 : 2 * (bytes + collection);
 }
 
@@ -91,6 +93,7 @@ class ResultsWriter::Impl {
   void append_row(const ResultsRow& row);
   void append_step(const ResultsRow& end, const StepSums& step);
   void append_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event);
+  void append_text(RecordedText text);
   void flush();
   void close(RunStatus status, RunCosts costs, const RunQuality& quality);
   std::optional<std::string> resume(const ResultsPosition& position);
@@ -117,14 +120,17 @@ class ResultsWriter::Impl {
   void open_datasets();
   void close_datasets();
   void write_buffer();
-  bool is_full(const Lengths& end, std::span<const RecordedEvent> events) const;
+  bool is_full(const Lengths& end, const BufferedTexts& texts) const;
   void begin_part();
   void show_part();
-  void write_rows(const Lengths& end, std::span<const RecordedEvent> events);
-  void append_texts(std::span<const RecordedEvent> events) const;
+  void write_rows(const Lengths& end, const BufferedTexts& texts);
+  void append_texts(const BufferedTexts& texts) const;
+  template <class Entry>
+  void append_each(const ResultsDataset& dataset, std::uint64_t before,
+                   const std::vector<Entry>& entries, std::string Entry::*text) const;
   void write(RecordedSeries& series, RowBlock rows, hsize_t in_file);
-  std::uintmax_t bytes_with(const Lengths& end, std::span<const RecordedEvent> events) const;
-  void make_room(const Lengths& end, std::span<const RecordedEvent> events);
+  std::uintmax_t bytes_with(const Lengths& end, const BufferedTexts& texts) const;
+  void make_room(const Lengths& end, const BufferedTexts& texts);
   void keep_room_for_end() const;
   void resize_all(const Lengths& to);
   void conclude(const ResultsEnd& end);
@@ -276,27 +282,31 @@ void ResultsWriter::Impl::append_event(const ResultsRow& left, const ResultsRow&
   if (buffer_.add_event(left, right, std::move(event))) write_buffer();
 }
 
+void ResultsWriter::Impl::append_text(RecordedText text) {
+  if (buffer_.add_text(std::move(text))) write_buffer();
+}
+
 void ResultsWriter::Impl::flush() {
   if (!buffer_.empty()) write_buffer();
 }
 
 void ResultsWriter::Impl::write_buffer() {
   const Lengths end = written_ + buffer_.lengths();
-  const std::vector<RecordedEvent> events = buffer_.begin_anew();
+  const BufferedTexts texts = buffer_.begin_anew();
   if (broken_)
     throw SimulationError("the results file '" + files_.path().string() +
                           "' could not be written before");
-  const bool in_new_part = is_full(end, events);
+  const bool in_new_part = is_full(end, texts);
   if (in_new_part) begin_part();
-  write_rows(end, events);
+  write_rows(end, texts);
   if (in_new_part) show_part();
   written_ = end;
 }
 
 /// Whether the rows up to `end` belong into a part of their own.
-bool ResultsWriter::Impl::is_full(const Lengths& end, std::span<const RecordedEvent> events) const {
+bool ResultsWriter::Impl::is_full(const Lengths& end, const BufferedTexts& texts) const {
   if (layout_.part_bytes == 0 || files_.before().covers(written_)) return false;
-  const bool full = comm_.rank == 0 && bytes_with(end, events) > layout_.part_bytes;
+  const bool full = comm_.rank == 0 && bytes_with(end, texts) > layout_.part_bytes;
   return agree_on_largest(comm_, full ? 1 : 0) != 0;
 }
 
@@ -314,10 +324,10 @@ void ResultsWriter::Impl::show_part() {
 }
 
 /// Rows are in the file before what tells of them, which is written by H5Fflush.
-void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const RecordedEvent> events) {
-  make_room(end, events);
+void ResultsWriter::Impl::write_rows(const Lengths& end, const BufferedTexts& texts) {
+  make_room(end, texts);
   require([&] {
-    if (!events.empty()) append_texts(events);
+    append_texts(texts);
     resize_all(end);
   });
   for (RecordedSeries& series : buffer_.series()) {
@@ -329,15 +339,25 @@ void ResultsWriter::Impl::write_rows(const Lengths& end, std::span<const Recorde
   keep_room_for_end();
 }
 
-void ResultsWriter::Impl::append_texts(std::span<const RecordedEvent> events) const {
-  std::vector<std::string> texts(events.size());
+void ResultsWriter::Impl::append_texts(const BufferedTexts& texts) const {
+  const Lengths before = written_ - files_.before();
   for (const ResultsDataset& dataset : results_datasets()) {
-    const auto* of_events = std::get_if<EventTexts>(&dataset.content);
-    if (of_events == nullptr || !dataset.exists(layout_)) continue;
-    std::transform(events.begin(), events.end(), texts.begin(),
-                   [&](const RecordedEvent& event) { return event.*of_events->text; });
-    append_strings(file_, dataset.path.c_str(), (written_ - files_.before()).events, texts);
+    if (!dataset.exists(layout_)) continue;
+    if (const auto* of_events = std::get_if<EventTexts>(&dataset.content))
+      append_each(dataset, before.events, texts.events, of_events->text);
+    if (const auto* of_changes = std::get_if<ChangeTexts>(&dataset.content))
+      append_each(dataset, before.texts, texts.changes, of_changes->text);
   }
+}
+
+template <class Entry>
+void ResultsWriter::Impl::append_each(const ResultsDataset& dataset, std::uint64_t before,
+                                      const std::vector<Entry>& entries,
+                                      std::string Entry::*text) const {
+  if (entries.empty()) return;
+  std::vector<std::string> texts;
+  for (const Entry& entry : entries) texts.push_back(entry.*text);
+  append_strings(file_, dataset.path.c_str(), before, texts);
 }
 
 void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t in_file) {
@@ -346,16 +366,15 @@ void ResultsWriter::Impl::write(RecordedSeries& series, RowBlock rows, hsize_t i
       [&] { series.file().write(series.memory_type(), in_file, rows.count, values, H5P_DEFAULT); });
 }
 
-void ResultsWriter::Impl::make_room(const Lengths& end, std::span<const RecordedEvent> events) {
-  const auto failure =
-      on_first_rank([&] { reserve_space(files_.rows(), bytes_with(end, events)); });
+void ResultsWriter::Impl::make_room(const Lengths& end, const BufferedTexts& texts) {
+  const auto failure = on_first_rank([&] { reserve_space(files_.rows(), bytes_with(end, texts)); });
   if (failure) fail(*failure);
 }
 
 /// Everything that the file holds with so many rows, and its end.
 std::uintmax_t ResultsWriter::Impl::bytes_with(const Lengths& end,
-                                               std::span<const RecordedEvent> events) const {
-  std::uintmax_t size = fs::file_size(files_.rows()) + end_bytes + bytes_of(events);
+                                               const BufferedTexts& texts) const {
+  std::uintmax_t size = fs::file_size(files_.rows()) + end_bytes + bytes_of(texts);
   for (const RecordedSeries& series : buffer_.series())
     size += series.file().growth(length_of(series.extent(), end - files_.before()));
   return size;
@@ -491,6 +510,8 @@ void ResultsWriter::append_event(const ResultsRow& left, const ResultsRow& right
                                  RecordedEvent event) {
   impl_->append_event(left, right, std::move(event));
 }
+
+void ResultsWriter::append_text(RecordedText text) { impl_->append_text(std::move(text)); }
 
 void ResultsWriter::flush() { impl_->flush(); }
 

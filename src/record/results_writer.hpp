@@ -62,6 +62,9 @@ class ResultsWriter {
   /// event is the same on every rank.
   void append_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event);
 
+  /// From when on a text output is what, behind row 0; the same on every rank.
+  void append_text(RecordedText text);
+
   /// Everything appended so far is in the file, which opens even if the program is killed now.
   void flush();
   /// Everything up to `position` is on the disk, whatever becomes of the machine. Throws

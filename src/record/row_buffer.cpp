@@ -3,6 +3,9 @@
 namespace concord {
 namespace {
 
+/// Of texts that wait; the changes that every rank has are the same.
+constexpr std::size_t most_text_bytes = std::size_t{8} << 20;
+
 /// For rows that are no macro-steps' own.
 const StepSums& no_step() {
   static const StepSums none;
@@ -45,14 +48,21 @@ bool RowBuffer::add_step(const ResultsRow& end, const StepSums& step) {
 bool RowBuffer::add_event(const ResultsRow& left, const ResultsRow& right, RecordedEvent event) {
   for (RecordedSeries& series : series_)
     if (series.extent() == Extent::events)
-      series.keep(events_.size(), series.limit() == Limit::left ? left : right, no_step());
-  events_.push_back(std::move(event));
-  return events_.size() == capacity_;
+      series.keep(texts_.events.size(), series.limit() == Limit::left ? left : right, no_step());
+  texts_.events.push_back(std::move(event));
+  return texts_.events.size() == capacity_;
 }
 
-std::vector<RecordedEvent> RowBuffer::begin_anew() {
-  rows_ = steps_ = 0;
-  return std::exchange(events_, {});
+bool RowBuffer::add_text(RecordedText text) {
+  keep(Extent::texts, texts_.changes.size(), {text.time, {}, {}, {}, {}}, no_step());
+  text_bytes_ += text.value.size();
+  texts_.changes.push_back(std::move(text));
+  return texts_.changes.size() == capacity_ || text_bytes_ >= most_text_bytes;
+}
+
+BufferedTexts RowBuffer::begin_anew() {
+  rows_ = steps_ = text_bytes_ = 0;
+  return std::exchange(texts_, {});
 }
 
 }  // namespace concord

@@ -270,9 +270,9 @@ void RunFiles::share(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   rows_ = agree_on_text(comm, rank == 0 ? std::optional(rows_.string()) : std::nullopt).value();
-  std::array<std::uint64_t, 3> before{before_.rows, before_.steps, before_.events};
-  MPI_Bcast(before.data(), 3, MPI_UINT64_T, 0, comm);
-  before_ = {before[0], before[1], before[2]};
+  std::array<std::uint64_t, 4> before{before_.rows, before_.steps, before_.events, before_.texts};
+  MPI_Bcast(before.data(), 4, MPI_UINT64_T, 0, comm);
+  before_ = {before[0], before[1], before[2], before[3]};
 }
 
 }  // namespace concord

@@ -120,6 +120,7 @@ ResultsParts read_parts(hid_t file) {
   read("/parts/rows", &Lengths::rows);
   read("/parts/steps", &Lengths::steps);
   read("/parts/events", &Lengths::events);
+  if (exists_in(file, "/parts/texts")) read("/parts/texts", &Lengths::texts);
   return parts;
 }
 

@@ -71,6 +71,7 @@ void MacroStepper::start() {
   coupling_->start(first, settings_.stop, point_);
   feed_.hold(point_, trial_);
   look_for_events();
+  if (subsystems_.exchange_texts() && !events_.any()) restart_coupling();
   settle_start();
   loops_.restart(coupling_->evaluation(), point_.inputs);
   subsystems_.see(point_.inputs, point_.outputs, first.size());
@@ -356,6 +357,7 @@ void MacroStepper::begin_anew(bool breaks) {
 void MacroStepper::restart_coupling() {
   point_.slopes_known = false;
   subsystems_.enter(smooth_interval(point_.time));
+  subsystems_.exchange_texts();
   if (controller_->finished() && !abilities_.evaluated_at_stop()) {
     return;
   }
@@ -479,7 +481,8 @@ void MacroStepper::commit(const MacroStep& step) {
   controller_->accept(report.coupling.error, report.coupling.error_order);
   reports_.accept(step, point_);
   account();
-  if (is_new_start(step)) {
+  const bool told = subsystems_.exchange_texts();
+  if (is_new_start(step) || told) {
     begin_anew(jumps_.any() || events_.arrives(step) || is_listed(point_.time));
   }
 }

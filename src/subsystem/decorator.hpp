@@ -92,6 +92,7 @@ class SubsystemDecorator : public Subsystem {
   std::optional<double> parameter(std::size_t parameter) override {
     return pass("parameter", [&] { return inner_->parameter(parameter); });
   }
+  TextPorts* texts() override { return inner_->texts(); }
   bool retraces() const override { return inner_->retraces(); }
   Outcome retrace(const MacroStep& step, std::span<const Polynomial> inputs,
                   std::span<double> states, std::span<Sample> outputs) override {

@@ -267,14 +267,18 @@ def compiled(model, version, behaviour, defines, libraries):
     sources = [SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c"]
     arguments = ["-O2", "-fPIC", "-shared", "-fvisibility=default", f"-DBEHAVIOUR={behaviour.upper()}",
                  *(f"-D{d}" for d in defines), *sources, *libraries, "-lm"]
-    there = Path(TEMPORARY.name) if libraries else LIBRARIES
-    library = there / f"{model}_{print_of(arguments, [*sources, SOURCE / 'model.h'])}.so"
+    return made(model, arguments, [*sources, SOURCE / "model.h"], Path(TEMPORARY.name) if libraries else LIBRARIES)
+
+
+def made(model, arguments, sources, there=LIBRARIES):
+    """The library that `cc` makes with these arguments, once for all."""
+    library = there / f"{model}_{print_of(arguments, sources)}.so"
     if not library.exists():
         there.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=there) as folder:
-            made = Path(folder) / library.name
-            subprocess.run(["cc", *arguments, "-o", made], check=True)
-            made.rename(library)  # whole, whoever else makes it
+            new = Path(folder) / library.name
+            subprocess.run(["cc", *arguments, "-o", new], check=True)
+            new.rename(library)  # whole, whoever else makes it
     return library
 
 

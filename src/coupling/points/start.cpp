@@ -63,7 +63,8 @@ std::vector<Happening> settle(RankNetwork& subsystems, ConsistentInputs& consist
   make_consistent(subsystems, consistent, Wanted::values, point);
   for (int pass = 0; pass < most_passes; ++pass) {
     const std::vector<Sample> before = point.inputs;
-    const bool changed = find_what_holds(subsystems, point.inputs, slack, waiting);
+    const bool told = subsystems.exchange_texts();
+    const bool changed = find_what_holds(subsystems, point.inputs, slack, waiting) || told;
     make_consistent(subsystems, consistent, Wanted::values, point);
     const double moved = movement(before, point.inputs);
     if (agree_on_largest(subsystems.comm(), moved) <= settled && !changed) {

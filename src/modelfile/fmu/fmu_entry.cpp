@@ -106,6 +106,7 @@ void describe_anew(SubsystemEntry& entry, FmuRequest request) {
   const SubsystemEntry made = fmu_entry(std::move(request));
   entry.type.own().fmu = made.type->fmu;
   entry.type.own().identity = made.type->identity;
+  entry.type.own().texts = made.type->texts;
   entry.description = made.description;
   entry.type.own().create = made.type->create;
   entry.type.own().try_states = made.type->try_states;
@@ -147,6 +148,7 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   entry.location = request.location;
   entry.type.own().fmu = setup;
   entry.type.own().file = {"FMU", setup->request.path};
+  entry.type.own().texts = setup->texts;
   entry.type.own().identity = identity_of(*setup);
   entry.description = description_of(*setup);
   entry.type.own().probe = [setup] { return probe_fmu(*setup).lines; };

@@ -73,9 +73,6 @@ SspParameter read_parameter(const Node& parameter, const SspUnits& units,
   for (const Node typed : parameter.children()) {
     const auto type = local_name(typed);
     if (type == "Dimension" || type == "Annotations") continue;
-    if (type == "Binary")
-      throw InputError(where + ": parameter " + in_quotes(value.name) +
-                       " is of type Binary, which is not supported");
     value.unit = units.text(text(typed, "unit"));
     if (type == "Enumeration") result.enumeration = text(typed, "name");
     if (!typed.attribute("value")) continue;

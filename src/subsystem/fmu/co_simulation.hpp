@@ -14,7 +14,7 @@ namespace concord {
 
 /// An FMU that steps by itself: its macro-steps, cut into pieces in which it can take
 /// the inputs (MacroStepPieces), and what is learnt of it by trials.
-class CoSimulation final : public Subsystem {
+class CoSimulation final : public Subsystem, private TextPorts {
  public:
   CoSimulation(std::shared_ptr<const FmuSetup> setup, const SubsystemSettings& settings);
 
@@ -37,6 +37,7 @@ class CoSimulation final : public Subsystem {
   std::optional<double> parameter(std::size_t parameter) override {
     return fmu_.parameter(parameter);
   }
+  TextPorts* texts() override { return fmu_.setup().texts ? this : nullptr; }
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
@@ -46,6 +47,8 @@ class CoSimulation final : public Subsystem {
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
+  void put_out(std::span<std::string> texts) override;
+  void take(std::span<const std::string> texts, std::span<const char> changed) override;
   bool told(bool good);
   Outcome outcome(bool good) { return told(good) ? Outcome::ok : Outcome::failed; }
   Outcome outcome_unless_over(bool good);

@@ -60,7 +60,7 @@ bool CoSimulation::answer_anew(std::span<const std::size_t> outdated, bool slope
     if (slopes && !linear) slopes_.by_samples_ahead(answers_, distance);
     return true;
   }
-  if (linear && !fmu_.now().parameters_due) {
+  if (linear && !fmu_.now().parameters_due && !fmu_.now().texts_due) {
     if (!slopes_.jacobians().follow(lines_, answers_)) return false;
   } else if (!std::exchange(told_late_, true)) {
     fmu_.tell("inputs or parameters jump at t = " + short_number(fmu_.now().t) +

@@ -11,6 +11,7 @@
 #include "concord/errors.hpp"
 #include "files/archive.hpp"
 #include "subsystem/fmu/clocks/clocks.hpp"
+#include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
@@ -42,6 +43,7 @@ std::shared_ptr<const ModelDescription> description_in(const fs::path& folder,
   auto& description = known_descriptions[folder];
   if (!description) {
     ModelDescription model = read_model_description(folder, request.path.string());
+    model.terminals = read_terminals(folder, request.path.string());
     if (request.unpacked.empty())
       for (std::string& remark : remarks_on_archive(request.path))
         model.remarks.push_back(std::move(remark));
@@ -107,6 +109,7 @@ class SetupBuilder {
     add_input_starts();
     add_inputs();
     add_outputs();
+    add_texts();
     add_parameters();
     add_states();
     add_feedthrough();
@@ -125,6 +128,7 @@ class SetupBuilder {
   void add_input_starts();
   void add_inputs();
   void add_outputs();
+  void add_texts();
   void add_parameters();
   void add_states();
   void add_feedthrough();
@@ -136,7 +140,6 @@ class SetupBuilder {
   std::size_t place_of(const FmiVariable& variable) const {
     return static_cast<std::size_t>(&variable - setup_->model->variables.data());
   }
-  std::string element_name(const FmiVariable& variable, std::size_t element) const;
   double start_of(const FmiVariable& variable, std::size_t element) const;
   std::string unit_of(const FmiVariable& variable) const {
     return unit_text(variable.unit, variable.base_unit);
@@ -202,11 +205,6 @@ void SetupBuilder::choose_role() {
         " to run (needsExecutionTool), which must be installed here: Concord does not start it");
 }
 
-std::string SetupBuilder::element_name(const FmiVariable& variable, std::size_t element) const {
-  return !variable.dimensions.empty() ? variable.name + "[" + std::to_string(element + 1) + "]"
-                                      : variable.name;
-}
-
 double SetupBuilder::start_of(const FmiVariable& variable, std::size_t element) const {
   const std::vector<std::string>* texts = &variable.start;
   for (const auto* starts : {&setup_->starts, &setup_->input_starts})
@@ -258,6 +256,15 @@ void SetupBuilder::add_outputs() {
           {element_name(variable, i), unit_of(variable), variable.nominal, kind_of(variable)});
     }
   }
+}
+
+void SetupBuilder::add_texts() {
+  for (const FmiVariable& variable : setup_->model->variables) {
+    if (!is_text(variable.type)) continue;
+    if (variable.causality == FmiCausality::input) setup_->text_inputs.push_back(&variable);
+    if (variable.causality == FmiCausality::output) setup_->text_outputs.push_back(&variable);
+  }
+  setup_->texts = texts_of(*setup_);
 }
 
 /// What may be set between macro-steps.
@@ -339,11 +346,11 @@ void SetupBuilder::set_capabilities() {
   const auto held = [](const auto& variable) { return variable.kind == SignalKind::held; };
   const auto& inputs = setup_->description.inputs;
   const bool indicators = setup_->model->event_indicators > 0;
-  setup_->description.events = setup_->role == FmuRole::co_simulation
-                                   ? tells_events(setup_->use)
-                                   : indicators || jumps_by_itself(*setup_->model) ||
-                                         has_clocks(*setup_->model) ||
-                                         std::any_of(inputs.begin(), inputs.end(), held);
+  setup_->description.events =
+      setup_->role == FmuRole::co_simulation
+          ? tells_events(setup_->use)
+          : indicators || jumps_by_itself(*setup_->model) || has_clocks(*setup_->model) ||
+                !setup_->text_inputs.empty() || std::any_of(inputs.begin(), inputs.end(), held);
 }
 
 /// The loops that this makes may be on paper only.
@@ -441,36 +448,6 @@ void SetupBuilder::add_remarks() {
 
 }  // namespace
 
-std::string missing_states(const FmuSetup& setup) {
-  return setup.model->version == FmiVersion::v1 ? "FMI 1.0 has no call for it"
-                                                : "canGetAndSetFMUState";
-}
-
-void refuse_request(const FmuRequest& request, const std::string& location,
-                    const std::string& problem) {
-  throw InputError(location + ": subsystem '" + request.subsystem + "' (" + request.path.string() +
-                   "): " + problem);
-}
-
-namespace {
-
-/// What is told at any time.
-std::string without_times(std::string note) {
-  constexpr std::string_view time = "t = ";
-  for (std::size_t i = note.find(time); i != std::string::npos; i = note.find(time, i + 1))
-    note.erase(i + time.size(), note.find(' ', i + time.size()) - i - time.size());
-  return note;
-}
-
-}  // namespace
-
-/// A second run tells nothing again because it comes to it at another time.
-void tell(const FmuSetup& setup, const std::string& note, const char* how) {
-  if (!setup.told->insert(without_times(note)).second) return;
-  std::fprintf(stderr, "concord: %s: subsystem '%s' (%s): %s\n", how,
-               setup.request.subsystem.c_str(), setup.request.path.c_str(), note.c_str());
-}
-
 FmuSource FmuSetup::source(const FmuUse& used) const {
   FmuSource result;
   result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
@@ -523,8 +500,8 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use) {
     return {true, true, true, true, true, true, true, false, true};
   if (setup.role == FmuRole::model_exchange) {
     const auto& inputs = setup.input_variables;
-    const bool no_events = setup.model->event_indicators == 0 && !jumps_by_itself(*setup.model) &&
-                           !has_clocks(*setup.model) &&
+    const bool no_events = setup.model->event_indicators == 0 && setup.text_inputs.empty() &&
+                           !jumps_by_itself(*setup.model) && !has_clocks(*setup.model) &&
                            std::none_of(inputs.begin(), inputs.end(), [](const FmiVariable* input) {
                              return kind_of(*input) == SignalKind::held;
                            });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/passed_state.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/tunable_parameters.hpp"
@@ -41,7 +42,7 @@ struct InputGroup {
 /// It stays in continuous-time mode but for the events. Discard asks for a smaller step; an error
 /// ends the run. Its members are one state: what the instance has been told last, and must be told
 /// next.
-class FmuModel final : public HybridModel {
+class FmuModel final : public HybridModel, private TextPorts {
  public:
   FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);
 
@@ -67,7 +68,7 @@ class FmuModel final : public HybridModel {
   /// Nothing else than an event brings a new time event.
   bool has_events() const override {
     return indicator_count() > 0 || std::isfinite(next_.time) || use_.completed_step ||
-           !discrete_.ports.empty() || !clocks_.empty();
+           !discrete_.ports.empty() || texts_.any_inputs() || !clocks_.empty();
   }
   void indicators(double t, std::span<const double> x, std::span<const double> u,
                   std::span<double> z) override {
@@ -93,6 +94,7 @@ class FmuModel final : public HybridModel {
   void change_parameters(double t, std::span<double> x, std::span<const double> u) override {
     run_event(t, x, u);
   }
+  TextPorts* texts() override { return setup_->texts ? this : nullptr; }
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
@@ -105,11 +107,16 @@ class FmuModel final : public HybridModel {
     double since = -infinity, time = infinity;
     double early = 0.0;  ///< what lies no further before `since` counts as it
     std::vector<double> discrete;
+    bool texts_due = false;  ///< to be set in the next event
     ClockMemory clocks;
 
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, since, time, early, discrete, clocks); }
+    void io(Archive& archive) {
+      CONCORD_MEMBERS(archive, since, time, early, discrete, texts_due, clocks);
+    }
   };
 
+  void put_out(std::span<std::string> texts) override;
+  void take(std::span<const std::string> texts, std::span<const char> changed) override;
   void require(bool good) const {
     if (good) [[likely]]
       return;
@@ -145,6 +152,7 @@ class FmuModel final : public HybridModel {
   FmuClocks clocks_;
   FmuPorts time_;  ///< where the FMU names it among what outputs or derivatives depend on
   TunableParameters parameters_;
+  FmuTexts texts_;
   bool parameters_due_ = false;  ///< to be set in the next event
   Between next_, saved_next_;
   double start_ = 0.0, stop_ = infinity;
@@ -174,6 +182,7 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
               setup_->request.path.string()),
       time_(setup_->ports(times_named(*setup_->model))),
       parameters_(*setup_),
+      texts_(*setup_),
       x_(setup_->description.states.size()) {
   for (InputGroup* group : {&continuous_, &discrete_}) {
     for (const FmiVariable* input : setup_->input_variables)
@@ -383,7 +392,8 @@ std::string FmuModel::differing(double t, std::span<const double> x, std::span<c
 }
 
 bool FmuModel::input_event(std::span<const double> u) {
-  return (!discrete_.ports.empty() && discrete_.differs(u)) || clocks_.called(u, next_.clocks);
+  return (!discrete_.ports.empty() && discrete_.differs(u)) || next_.texts_due ||
+         clocks_.called(u, next_.clocks);
 }
 
 bool FmuModel::completed_step(double t, std::span<const double> x, std::span<const double> u) {
@@ -415,6 +425,7 @@ void FmuModel::run_event(double t, std::span<double> x, std::span<const double> 
     discrete_.values = discrete_.wanted;
   }
   if (std::exchange(parameters_due_, false)) require(parameters_.set(*instance_));
+  if (std::exchange(next_.texts_due, false)) require(texts_.set(*instance_));
   EventOutcome outcome;
   const Ticking ticking{clocks_, next_.clocks, t_, u};
   require(iterate_events(*instance_, outcome, clocks_.empty() ? nullptr : &ticking));
@@ -432,13 +443,24 @@ bool FmuModel::set_parameter(std::size_t parameter, double value) {
   return true;
 }
 
+void FmuModel::put_out(std::span<std::string> texts) { require(texts_.put_out(*instance_, texts)); }
+
+void FmuModel::take(std::span<const std::string> texts, std::span<const char> changed) {
+  std::string reason;
+  if (!texts_.take(texts, changed, reason)) throw SimulationError(reason);
+  if (initializing())
+    require(texts_.set(*instance_));
+  else
+    next_.texts_due = true;
+}
+
 /// The inputs are set anew at the first evaluation.
 std::optional<std::string> FmuModel::io(Archive& archive) {
   if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
   if (auto reason = pass_state(*instance_, archive)) return reason;
   next_.discrete = discrete_.values;
-  CONCORD_MEMBERS(archive, next_, parameters_, parameters_due_, discrete_.wanted, use_.directional,
-                  compared_);
+  CONCORD_MEMBERS(archive, next_, parameters_, parameters_due_, texts_, discrete_.wanted,
+                  use_.directional, compared_);
   discrete_.values = next_.discrete;
   forget_point();
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include "subsystem/fmu/clocks/clocks.hpp"
 #include "subsystem/fmu/fmu.hpp"
 #include "subsystem/fmu/use.hpp"
+#include "subsystem/text_ports.hpp"
 
 namespace concord {
 
@@ -26,6 +27,8 @@ struct FmuSetup {
   std::vector<const FmiVariable*> input_variables, output_variables;
   std::vector<const FmiVariable*> parameter_variables;  ///< the tunable ones
   std::vector<double> parameter_starts;                 ///< of their elements
+  std::vector<const FmiVariable*> text_inputs, text_outputs;
+  std::shared_ptr<const TextInterface> texts{};  ///< of their elements; null: none
   FmuPorts states, derivatives;
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;
@@ -48,6 +51,9 @@ Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
 /// What an FMU without saved states lacks: "canGetAndSetFMUState", or of FMI 1.0 that there is
 /// none.
 std::string missing_states(const FmuSetup& setup);
+
+/// "T", or "T[1]" of an array.
+std::string element_name(const FmiVariable& variable, std::size_t element);
 
 /// Throws InputError that names the subsystem and the FMU.
 [[noreturn]] void refuse_request(const FmuRequest& request, const std::string& location,

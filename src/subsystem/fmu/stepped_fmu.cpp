@@ -15,7 +15,8 @@ SteppedFmu::SteppedFmu(std::shared_ptr<const FmuSetup> setup, const SubsystemSet
       tolerance_(chosen_tolerance(*setup_, settings)),
       clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
               setup_->request.path.string()),
-      parameters_(*setup_) {
+      parameters_(*setup_),
+      texts_(*setup_) {
   find_out_directional();
   instance_ = make_instance(*setup_, use_);
   const SubsystemDescription& description = setup_->description;
@@ -87,8 +88,8 @@ bool SteppedFmu::begin_without_event_mode() {
   use_.event_mode = false;
   instance_.reset();
   instance_ = FmuInstance::make(setup_->source(use_));
-  return (initialize() && parameters_.set(*instance_) && feed_.set_all(*instance_, now_.u) &&
-          instance_->leave_initialization()) ||
+  return (initialize() && parameters_.set(*instance_) && texts_.set(*instance_) &&
+          feed_.set_all(*instance_, now_.u) && instance_->leave_initialization()) ||
          failed_call();
 }
 

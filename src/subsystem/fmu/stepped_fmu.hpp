@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "subsystem/fmu/events_on_the_way.hpp"
+#include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/input_feed.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/step_pieces.hpp"
@@ -24,13 +25,14 @@ struct FmuPoint {
   double next_event = std::numeric_limits<double>::infinity();
   bool derivatives_set = false;  ///< of inputs, to something else than 0
   bool parameters_due = false;   ///< to be set before the next step
+  bool texts_due = false;        ///< the same, of inputs
   bool event_due = false;        ///< the FMU wants event mode here
   double jump_end = 0.0;         ///< where it has none: behind the jump that is due
   ClockMemory clocks;
 
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, event_due,
-                    jump_end, clocks);
+    CONCORD_MEMBERS(archive, t, x, y, u, next_event, derivatives_set, parameters_due, texts_due,
+                    event_due, jump_end, clocks);
   }
 };
 
@@ -109,6 +111,9 @@ class SteppedFmu {
   bool take_passed_jump() { return events_.take_handled(); }
   bool set_parameter(std::size_t parameter, double value);
   double parameter(std::size_t parameter) const { return parameters_.value(parameter); }
+  /// As TextPorts.
+  bool put_out(std::span<std::string> texts);
+  bool take(std::span<const std::string> texts, std::span<const char> changed);
 
   bool save(SavedFmu& at);
   bool restore(const SavedFmu& from);
@@ -124,7 +129,7 @@ class SteppedFmu {
   bool pass_state(Archive& archive);
   /// What else is remembered.
   void io(Archive& archive) {
-    CONCORD_MEMBERS(archive, parameters_, over_, events_);
+    CONCORD_MEMBERS(archive, parameters_, texts_, over_, events_);
     may_go_back_ = may_go_back_ && !archive.reading();
   }
 
@@ -151,6 +156,7 @@ class SteppedFmu {
   bool handle_event();
   bool set_parameters_in_event();
   bool iterate_events();
+  bool set_due_texts();
 
   std::shared_ptr<const FmuSetup> setup_;
   FmuUse use_;
@@ -161,6 +167,7 @@ class SteppedFmu {
   InputFeed feed_;
   FmuPorts outputs_;  ///< that somebody looks at
   TunableParameters parameters_;
+  FmuTexts texts_;
   FmuPoint now_;
   EventsOnTheWay events_;
   bool may_go_back_ = false;

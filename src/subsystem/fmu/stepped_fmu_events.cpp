@@ -41,7 +41,8 @@ bool SteppedFmu::meet_jump(double end) {
 }
 
 bool SteppedFmu::handle_event() {
-  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u)) return failed_call();
+  if (!instance_->enter_event_mode() || !instance_->set(feed_.held(), now_.u) || !set_due_texts())
+    return failed_call();
   return iterate_events();
 }
 
@@ -54,6 +55,10 @@ bool SteppedFmu::iterate_events() {
   return take_events(outcome);
 }
 
+bool SteppedFmu::set_due_texts() {
+  return !std::exchange(now_.texts_due, false) || texts_.set(*instance_);
+}
+
 bool SteppedFmu::set_due_parameters() {
   if (!std::exchange(now_.parameters_due, false)) [[likely]]
     return true;
@@ -63,15 +68,17 @@ bool SteppedFmu::set_due_parameters() {
 /// In event mode where the FMU has one.
 bool SteppedFmu::feed_held(std::span<const Polynomial> inputs) {
   clocks_.take([&](std::size_t i) { return inputs[i].c[0]; }, now_.u);
-  if (!feed_.take_held(inputs, now_.u) && !clocks_.called(now_.u, now_.clocks)) return true;
-  if (!use_.event_mode) return instance_->set(feed_.held(), now_.u) || failed_call();
-  return handle_event();
+  if (!feed_.take_held(inputs, now_.u) && !now_.texts_due && !clocks_.called(now_.u, now_.clocks))
+    return true;
+  if (use_.event_mode) return handle_event();
+  return (instance_->set(feed_.held(), now_.u) && set_due_texts()) || failed_call();
 }
 
 bool SteppedFmu::happen(std::span<const Sample> inputs, std::vector<Happening>& what) {
   const bool due = std::exchange(now_.event_due, false);
   clocks_.take([&](std::size_t i) { return inputs[i].value; }, now_.u);
-  const bool held = feed_.held_differ(inputs, now_.u) || clocks_.called(now_.u, now_.clocks);
+  const bool held =
+      feed_.held_differ(inputs, now_.u) || now_.texts_due || clocks_.called(now_.u, now_.clocks);
   if (due) what.push_back({0, reaches_event(now_.t) ? "time event" : "event"});
   if (held) what.push_back({0, "inputs"});
   if (events_.take_handled()) what.push_back({0, "event"});
@@ -84,7 +91,7 @@ std::vector<std::size_t> SteppedFmu::outdated(std::span<const Sample> inputs) co
   constexpr double left_over = 1e-6;
   std::vector<std::size_t> result;
   if (initializing()) return result;
-  if (now_.parameters_due) {
+  if (now_.parameters_due || now_.texts_due) {
     result.resize(now_.y.size());
     std::iota(result.begin(), result.end(), std::size_t{0});
     return result;
@@ -112,6 +119,19 @@ bool SteppedFmu::set_parameter(std::size_t parameter, double value) {
 bool SteppedFmu::set_parameters_in_event() {
   if (!instance_->enter_event_mode() || !parameters_.set(*instance_)) return failed_call();
   return iterate_events();
+}
+
+bool SteppedFmu::put_out(std::span<std::string> texts) {
+  return texts_.put_out(*instance_, texts) || failed_call();
+}
+
+/// As parameters: behind a Set nothing may be read before the next step.
+bool SteppedFmu::take(std::span<const std::string> texts, std::span<const char> changed) {
+  std::string reason;
+  if (!texts_.take(texts, changed, reason)) return failed(reason);
+  if (initializing()) return texts_.set(*instance_) || failed_call();
+  now_.texts_due = true;
+  return true;
 }
 
 }  // namespace concord

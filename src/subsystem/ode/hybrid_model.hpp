@@ -75,6 +75,9 @@ class HybridModel : public OdeModel {
   /// Of what `io` passes: to be raised where that changes.
   virtual int memory_version() const { return 1; }
 
+  /// As Subsystem::texts; what it takes is there in the next event, which it makes.
+  virtual TextPorts* texts() { return nullptr; }
+
   /// Keeps, and returns to, what events have changed.
   virtual void save() = 0;
   virtual void restore() = 0;

@@ -42,6 +42,7 @@ class OdeSubsystem final : public Subsystem,
   }
   void start(const MacroStep& first, double stop) override;
   bool initializing() const override { return hybrid_ != nullptr && hybrid_->initializing(); }
+  TextPorts* texts() override { return hybrid_ != nullptr ? hybrid_->texts() : nullptr; }
   Outcome end_initialization(std::span<const Sample> inputs) override;
   Outcome advance(const MacroStep& step, std::span<const Polynomial> inputs,
                   InputContinuity continuity, Wanted wanted, std::span<Sample> outputs) override;

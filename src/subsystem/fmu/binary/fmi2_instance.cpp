@@ -27,7 +27,10 @@ void load_accesses(const FmuLibrary& library, const ModelDescription& descriptio
     library.load(f.get_boolean, "fmi2GetBoolean");
     library.load(f.set_boolean, "fmi2SetBoolean");
   }
-  if (has(FmiType::string)) library.load(f.set_string, "fmi2SetString");
+  if (has(FmiType::string)) {
+    library.load(f.get_string, "fmi2GetString");
+    library.load(f.set_string, "fmi2SetString");
+  }
 }
 
 void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface,
@@ -96,6 +99,16 @@ class Fmi2Instance final : public FmuInstance {
   bool complete_step(bool no_rollback, bool& event, bool& terminate) override;
   bool set_group(const FmuPorts::Group& group, std::span<const double> values) override;
   bool get_group(const FmuPorts::Group& group, std::span<double> values) override;
+  bool write_texts(const FmiVariable& variable, std::span<const std::string> values) override {
+    const char* text = values.front().c_str();
+    return invoke(f_.set_string, &variable.reference, std::size_t{1}, &text);
+  }
+  bool read_texts(const FmiVariable& variable, std::span<std::string> values) override {
+    const char* text = nullptr;
+    if (!invoke(f_.get_string, &variable.reference, std::size_t{1}, &text)) return false;
+    values.front() = text != nullptr ? text : "";
+    return true;
+  }
   bool directional_derivative(std::span<const FmiReference> unknowns,
                               std::span<const FmiReference> knowns, std::span<const double> seed,
                               std::span<double> sensitivity) override {
@@ -118,10 +131,7 @@ class Fmi2Instance final : public FmuInstance {
 };
 
 bool Fmi2Instance::set_texts(const FmiVariable& variable, std::span<const std::string> values) {
-  if (variable.type == FmiType::string) {
-    const char* text = values.front().c_str();
-    return invoke(f_.set_string, &variable.reference, std::size_t{1}, &text);
-  }
+  if (variable.type == FmiType::string) return write_texts(variable, values);
   const std::string& text = values.front();
   if (variable.type == FmiType::float64) {
     const double number = parse_number(text).value_or(0.0);

@@ -12,6 +12,7 @@ using Instance = void*;
 using Environment = void*;
 using Reference = std::uint32_t;
 using String = const char*;
+using Binary = const std::uint8_t*;
 
 enum Status : int { ok, warning, discard, error, fatal };
 
@@ -52,7 +53,10 @@ struct Functions {
   Access<std::int64_t> int64;
   Access<std::uint64_t> uint64;
   Access<bool> boolean;
-  FmiFunction<const Reference*, std::size_t, const String*, std::size_t> set_string;
+  Access<String> string;
+  FmiFunction<const Reference*, std::size_t, std::size_t*, Binary*, std::size_t> get_binary;
+  FmiFunction<const Reference*, std::size_t, const std::size_t*, const Binary*, std::size_t>
+      set_binary;
   FmiFunction<const Reference*, std::size_t, const Reference*, std::size_t, const double*,
               std::size_t, double*, std::size_t>
       get_directional_derivative;

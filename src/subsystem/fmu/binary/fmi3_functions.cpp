@@ -29,8 +29,10 @@ void load_accesses(const FmuSource& source, fmi3::Functions& f) {
   load_access(source, {FmiType::int64, FmiType::enumeration}, "Int64", f.int64);
   load_access(source, {FmiType::uint64}, "UInt64", f.uint64);
   load_access(source, {FmiType::boolean}, "Boolean", f.boolean);
-  if (has_type(*source.description, FmiType::string))
-    source.library->load(f.set_string, "fmi3SetString");
+  load_access(source, {FmiType::string}, "String", f.string);
+  if (!has_type(*source.description, FmiType::binary)) return;
+  source.library->load(f.get_binary, "fmi3GetBinary");
+  source.library->load(f.set_binary, "fmi3SetBinary");
 }
 
 void load_model_exchange(const FmuSource& source, fmi3::Functions& f) {

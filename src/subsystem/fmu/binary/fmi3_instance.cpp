@@ -9,6 +9,7 @@
 #include "subsystem/fmu/binary/fmi3.hpp"
 #include "subsystem/fmu/binary/fmi3_functions.hpp"
 #include "support/callback_guard.hpp"
+#include "support/hex_text.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -118,6 +119,8 @@ class Fmi3Instance final : public FmuInstance, public ClockCalls {
            invoke(f_.completed_integrator_step, no_rollback, &event, &terminate);
   }
   bool set_group(const FmuPorts::Group& group, std::span<const double> values) override;
+  bool write_texts(const FmiVariable& variable, std::span<const std::string> values) override;
+  bool read_texts(const FmiVariable& variable, std::span<std::string> values) override;
   bool get_group(const FmuPorts::Group& group, std::span<double> values) override;
   bool directional_derivative(std::span<const FmiReference> unknowns,
                               std::span<const FmiReference> knowns, std::span<const double> seed,
@@ -248,16 +251,57 @@ bool Fmi3Instance::activate_partition(FmiReference clock, double t) {
 }
 
 bool Fmi3Instance::set_texts(const FmiVariable& variable, std::span<const std::string> values) {
-  if (variable.type == FmiType::string) {
-    std::vector<const char*> texts;
-    for (const std::string& value : values) texts.push_back(value.c_str());
-    return invoke(f_.set_string, &variable.reference, std::size_t{1}, texts.data(), texts.size());
+  if (variable.type == FmiType::string) return write_texts(variable, values);
+  if (variable.type == FmiType::binary) {
+    std::vector<std::string> bytes;
+    for (const std::string& value : values) bytes.push_back(bytes_of_hex(value).value_or(""));
+    return write_texts(variable, bytes);
   }
   return with_access(f_, variable.type, [&]<class Value>(const fmi3::Access<Value>& access) {
     const std::span<Value> typed = room<Value>(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) typed[i] = value_of<Value>(values[i]);
     return invoke(access.set, &variable.reference, std::size_t{1}, typed.data(), typed.size());
   });
+}
+
+bool Fmi3Instance::write_texts(const FmiVariable& variable, std::span<const std::string> values) {
+  std::vector<const char*> texts;
+  std::vector<fmi3::Binary> bytes;
+  std::vector<std::size_t> sizes;
+  for (const std::string& value : values) {
+    texts.push_back(value.c_str());
+    bytes.push_back(reinterpret_cast<fmi3::Binary>(value.data()));
+    sizes.push_back(value.size());
+  }
+  const FmiReference* const r = &variable.reference;
+  if (variable.type == FmiType::string)
+    return invoke(f_.string.set, r, std::size_t{1}, texts.data(), texts.size());
+  return invoke(f_.set_binary, r, std::size_t{1}, sizes.data(), bytes.data(), bytes.size());
+}
+
+/// What the FMU points to is its own until the next call.
+bool Fmi3Instance::read_texts(const FmiVariable& variable, std::span<std::string> values) {
+  const std::size_t n = values.size();
+  const FmiReference* const r = &variable.reference;
+  if (variable.type == FmiType::string) {
+    std::vector<const char*> texts(n);
+    if (!invoke(f_.string.get, r, std::size_t{1}, texts.data(), n)) return false;
+    for (std::size_t i = 0; i < n; ++i) values[i] = texts[i] != nullptr ? texts[i] : "";
+    return true;
+  }
+  std::vector<fmi3::Binary> bytes(n);
+  std::vector<std::size_t> sizes(n);
+  if (!invoke(f_.get_binary, r, std::size_t{1}, sizes.data(), bytes.data(), n)) return false;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (variable.most_bytes > 0 && sizes[i] > variable.most_bytes) {
+      failure_ = f_.get_binary.name + " of the FMU " + source_.library->fmu() + " gives " +
+                 std::to_string(sizes[i]) + " bytes of " + in_quotes(variable.name) +
+                 ", whose maxSize is " + std::to_string(variable.most_bytes);
+      return false;
+    }
+    values[i].assign(reinterpret_cast<const char*>(bytes[i]), bytes[i] != nullptr ? sizes[i] : 0);
+  }
+  return true;
 }
 
 bool Fmi3Instance::set_group(const FmuPorts::Group& group, std::span<const double> values) {

@@ -132,6 +132,20 @@ bool FmuInstance::get(const FmuPorts& ports, std::span<double> values) {
   return true;
 }
 
+bool FmuInstance::put_texts(const FmiVariable& variable, std::span<const std::string> values) {
+  if (values.empty()) return true;
+  if (!may(before_start | in_initialization | while_running, "Set")) return false;
+  fed_ = fed_ || mode_ == FmuMode::stepping;
+  return write_texts(variable, values);
+}
+
+bool FmuInstance::get_texts(const FmiVariable& variable, std::span<std::string> values) {
+  if (values.empty()) return true;
+  if (!may(in_initialization | while_running, "Get")) return false;
+  if (fed_) throw_misuse("Get after Set without a step between");
+  return read_texts(variable, values);
+}
+
 bool FmuInstance::get_if_it_can(const FmuPorts& ports, std::span<double> values) {
   const FmuMode before = mode_;
   const bool good = get(ports, values);

@@ -157,8 +157,12 @@ class FmuInstance {
   /// The same where the FMU may refuse and go on.
   bool get_if_it_can(const FmuPorts& ports, std::span<double> values);
 
-  /// Start values as texts, one per element.
+  /// Start values as texts, one per element; bytes in hexadecimal digits.
   virtual bool set_texts(const FmiVariable& variable, std::span<const std::string> values) = 0;
+  /// Of a String or Binary, as they are, one per element; false, too, where what the FMU gives is
+  /// longer than it says.
+  bool put_texts(const FmiVariable& variable, std::span<const std::string> values);
+  bool get_texts(const FmiVariable& variable, std::span<std::string> values);
   bool enter_configuration();
   bool leave_configuration();
 
@@ -269,6 +273,8 @@ class FmuInstance {
   virtual bool begin_configuration() = 0;
   virtual bool end_configuration() = 0;
   virtual bool begin_step_mode() = 0;
+  virtual bool write_texts(const FmiVariable& variable, std::span<const std::string> values) = 0;
+  virtual bool read_texts(const FmiVariable& variable, std::span<std::string> values) = 0;
   virtual bool set_group(const FmuPorts::Group& group, std::span<const double> values) = 0;
   virtual bool get_group(const FmuPorts::Group& group, std::span<double> values) = 0;
   virtual bool directional_derivative(std::span<const FmiReference> unknowns,

@@ -80,6 +80,8 @@ constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
     {"3GetShiftDecimal", "valueReferences nValueReferences shifts"},
     {"3GetShiftFraction", "valueReferences nValueReferences counters resolutions"},
     {"3ActivateModelPartition", "clockReference activationTime"},
+    {"3GetBinary", "valueReferences nValueReferences valueSizes values nValues"},
+    {"3SetBinary", "valueReferences nValueReferences valueSizes values nValues"},
     {"2GetRealStatus", "s value"},
     {"2GetBooleanStatus", "s value"}};
 
@@ -132,6 +134,10 @@ void append_list(std::string& text, const CallArgument& argument, std::size_t co
 }  // namespace
 
 void append_text(std::string& text, const char* entry) {
+  if (entry == nullptr) {
+    text += "null";
+    return;
+  }
   text += '\'';
   const std::string_view whole = entry;
   for (const char c : whole.substr(0, longest_text))

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,7 +66,8 @@ CallArgument shown(const Parameter& argument) {
   } else {
     using Entry = std::remove_pointer_t<Parameter>;
     using Value = std::remove_const_t<Entry>;
-    if constexpr (std::is_void_v<Value> || std::is_same_v<Value, void*>) {
+    if constexpr (std::is_void_v<Value> || std::is_same_v<Value, void*> ||
+                  std::is_same_v<Value, const std::uint8_t*>) {
       return {};
     } else {
       return {std::is_const_v<Entry> ? Role::given : Role::filled, argument, append_one_of<Value>};

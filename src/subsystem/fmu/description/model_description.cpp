@@ -11,6 +11,7 @@
 #include "files/xml_document.hpp"
 #include "subsystem/fmu/description/clock_reader.hpp"
 #include "subsystem/fmu/description/fmi1_description.hpp"
+#include "support/hex_text.hpp"
 #include "support/wording.hpp"
 #include "units/unit_definitions.hpp"
 
@@ -111,6 +112,7 @@ class Reader {
   void read_nominal(const Node& typed, FmiVariable& variable) const;
   void read_unit(const Node& typed, FmiVariable& variable) const;
   void read_items(FmiVariable& variable) const;
+  void read_bytes(const Node& node, FmiVariable& variable) const;
   void read_start(const Node& typed, FmiVariable& variable) const;
   void read_dimensions();
   void resolve_clocks();
@@ -258,6 +260,7 @@ void Reader::read_variable(const Node& node, const Node& typed) {
   read_unit(typed, variable);
   read_nominal(typed, variable);
   read_items(variable);
+  read_bytes(node, variable);
   read_start(typed, variable);
   check_start(variable);
   if (variable.type == FmiType::clock)
@@ -312,8 +315,17 @@ void Reader::read_items(FmiVariable& variable) const {
     variable.items.emplace_back(text(item, "name"), text(item, "value"));
 }
 
+/// FMI 3: "application/octet-stream", which stands for anything, is the standard's default.
+void Reader::read_bytes(const Node& node, FmiVariable& variable) const {
+  if (variable.type != FmiType::binary) return;
+  variable.mime = attribute_of("mimeType", node);
+  if (variable.mime == "application/octet-stream") variable.mime.clear();
+  const Node source = source_of("maxSize", node);
+  if (source.attribute("maxSize")) variable.most_bytes = count(source, "maxSize");
+}
+
 void Reader::read_start(const Node& typed, FmiVariable& variable) const {
-  if (variable.type == FmiType::string || variable.type == FmiType::binary) {
+  if (is_text(variable.type)) {
     if (typed.attribute("start")) variable.start.push_back(text(typed, "start"));
     for (const Node start : typed.children("Start")) variable.start.push_back(text(start, "value"));
     return;
@@ -323,7 +335,7 @@ void Reader::read_start(const Node& typed, FmiVariable& variable) const {
 
 /// What no value of the type is: refused where Concord sets it, told where the FMU's own counts.
 void Reader::check_start(const FmiVariable& variable) {
-  if (variable.type == FmiType::binary || variable.type == FmiType::clock) return;
+  if (variable.type == FmiType::clock) return;
   for (const std::string& start : variable.start) {
     if (fits(start, variable.type)) continue;
     const std::string problem = "the start value of " + in_quotes(variable.name) +
@@ -528,6 +540,8 @@ bool fits(const std::string& text, FmiType type) {
   switch (type) {
     case FmiType::string:
       return true;
+    case FmiType::binary:
+      return bytes_of_hex(text).has_value();
     case FmiType::boolean:
       return text == "true" || text == "false" || text == "0" || text == "1";
     case FmiType::float32:

@@ -10,6 +10,7 @@
 
 #include "concord/ode_model.hpp"
 #include "subsystem/fmu/description/clock.hpp"
+#include "subsystem/fmu/description/terminals.hpp"
 
 namespace concord {
 
@@ -45,10 +46,12 @@ enum class FmiCausality {
 
 enum class FmiVariability { continuous, discrete, constant, fixed, tunable };
 
-/// What travels between subsystems: neither texts and bytes nor clocks.
+/// What travels between subsystems as numbers: neither texts and bytes nor clocks.
 inline bool is_number(FmiType type) {
   return type != FmiType::string && type != FmiType::binary && type != FmiType::clock;
 }
+
+inline bool is_text(FmiType type) { return type == FmiType::string || type == FmiType::binary; }
 
 using FmiReference = std::uint32_t;
 
@@ -77,6 +80,8 @@ struct FmiVariable {
   std::vector<std::pair<std::string, std::string>> items;  ///< of an enumeration: name, value
   std::optional<std::size_t> derivative_of;                ///< index of the state
   std::vector<FmiDimension> dimensions;                    ///< none: a scalar
+  std::string mime;                                        ///< of Binary; empty: anything
+  std::size_t most_bytes = 0;                              ///< of Binary (maxSize); 0: any number
   bool intermediate_update = false;
   bool set_once = false;  ///< per time instant (canHandleMultipleSetPerTimeInstant false)
   bool negated = false;   ///< FMI 1.0: what its reference stands for is -1 times it, or not it
@@ -120,6 +125,7 @@ struct ModelDescription {
   std::size_t event_indicators = 0;
   std::optional<double> start, stop, tolerance, step;
   std::vector<std::string> remarks;  ///< what is unusual and was understood nevertheless
+  std::vector<FmiTerminal> terminals;
 };
 
 /// Reads `folder`/modelDescription.xml; `fmu` names the FMU in messages. Throws InputError.

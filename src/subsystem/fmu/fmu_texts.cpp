@@ -1,0 +1,77 @@
+#include "subsystem/fmu/fmu_texts.hpp"
+
+#include "support/hex_text.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+
+namespace {
+
+std::vector<TextVariable> elements_of(const std::vector<const FmiVariable*>& variables) {
+  std::vector<TextVariable> result;
+  for (const FmiVariable* variable : variables)
+    for (std::size_t i = 0; i < variable->size; ++i)
+      result.push_back({element_name(*variable, i),
+                        variable->type == FmiType::binary ? TextKind::bytes : TextKind::text,
+                        variable->mime, variable->most_bytes});
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const TextInterface> texts_of(const FmuSetup& setup) {
+  TextInterface result{elements_of(setup.text_inputs), elements_of(setup.text_outputs)};
+  if (result.inputs.empty() && result.outputs.empty()) return nullptr;
+  return std::make_shared<const TextInterface>(std::move(result));
+}
+
+FmuTexts::FmuTexts(const FmuSetup& setup) : setup_(&setup), fed_(setup.text_inputs.size(), 0) {
+  for (const FmiVariable* variable : setup.text_inputs) {
+    std::vector<std::string> texts = variable->start;
+    for (const FmuStart& start : setup.input_starts)
+      if (start.variable == variable) texts = start.texts;
+    texts.resize(variable->size, texts.empty() ? "" : texts.back());
+    for (const std::string& text : texts)
+      inputs_.push_back(variable->type == FmiType::binary ? bytes_of_hex(text).value_or("") : text);
+  }
+}
+
+bool FmuTexts::take(std::span<const std::string> texts, std::span<const char> changed,
+                    std::string& failure) {
+  std::size_t i = 0;
+  for (std::size_t v = 0; v < fed_.size(); ++v) {
+    const FmiVariable& variable = *setup_->text_inputs[v];
+    for (const std::size_t end = i + variable.size; i < end; ++i) {
+      if (changed[i] == 0) continue;
+      if (variable.most_bytes > 0 && texts[i].size() > variable.most_bytes) {
+        failure = "input " + in_quotes(setup_->texts->inputs[i].name) + " takes at most " +
+                  std::to_string(variable.most_bytes) + " bytes (maxSize), and is fed " +
+                  std::to_string(texts[i].size());
+        return false;
+      }
+      inputs_[i] = texts[i];
+      fed_[v] = 1;
+    }
+  }
+  return true;
+}
+
+bool FmuTexts::set(FmuInstance& instance) const {
+  std::span<const std::string> left = inputs_;
+  for (std::size_t v = 0; v < fed_.size(); ++v) {
+    const FmiVariable& variable = *setup_->text_inputs[v];
+    if (fed_[v] != 0 && !instance.put_texts(variable, left.first(variable.size))) return false;
+    left = left.subspan(variable.size);
+  }
+  return true;
+}
+
+bool FmuTexts::put_out(FmuInstance& instance, std::span<std::string> texts) const {
+  for (const FmiVariable* variable : setup_->text_outputs) {
+    if (!instance.get_texts(*variable, texts.first(variable->size))) return false;
+    texts = texts.subspan(variable->size);
+  }
+  return true;
+}
+
+}  // namespace concord

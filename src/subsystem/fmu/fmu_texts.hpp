@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "subsystem/fmu/setup.hpp"
+
+namespace concord {
+
+/// The texts and bytes that an FMU is fed, and those that it puts out (FmuSetup::texts).
+class FmuTexts {
+ public:
+  explicit FmuTexts(const FmuSetup& setup);
+
+  /// Whether anything may feed it some.
+  bool any_inputs() const { return !inputs_.empty(); }
+
+  /// Keeps those with a flag until `set`. False, with a reason in `failure`, where one is too long.
+  bool take(std::span<const std::string> texts, std::span<const char> changed,
+            std::string& failure);
+
+  /// Sets all that it was ever fed.
+  bool set(FmuInstance& instance) const;
+
+  bool put_out(FmuInstance& instance, std::span<std::string> texts) const;
+
+  void io(Archive& archive) { CONCORD_MEMBERS(archive, inputs_, fed_); }
+
+ private:
+  const FmuSetup* setup_;
+  std::vector<std::string> inputs_;  ///< of all elements; where nothing feeds them, start values
+  std::vector<char> fed_;            ///< variables, one of whose elements was fed
+};
+
+/// What texts and bytes an FMU's variables are; null: none.
+std::shared_ptr<const TextInterface> texts_of(const FmuSetup& setup);
+
+}  // namespace concord
