@@ -21,14 +21,14 @@ constexpr std::array<std::pair<std::string_view, MatchingRule>, 4> rules{
 
 constexpr int deepest = 100;
 
-std::string attribute_of(const Node& node, const char* attribute) {
+std::string text_at(const Node& node, const char* attribute) {
   return node.attribute(attribute).as_string();
 }
 
 /// Other rules and kinds are those of other standards, and match nothing here.
 TerminalMember read_member(const Node& node, const std::string& where) {
-  TerminalMember member{attribute_of(node, "variableName"), attribute_of(node, "memberName")};
-  const std::string kind = attribute_of(node, "variableKind");
+  TerminalMember member{text_at(node, "variableName"), text_at(node, "memberName")};
+  const std::string kind = text_at(node, "variableKind");
   if (member.variable.empty()) throw InputError(where + " has a member without variableName");
   if (kind == "inflow") member.kind = MemberKind::inflow;
   if (kind == "outflow") member.kind = MemberKind::outflow;
@@ -37,14 +37,14 @@ TerminalMember read_member(const Node& node, const std::string& where) {
 
 FmiTerminal read_terminal(const Node& node, const std::string& where, int depth) {
   FmiTerminal terminal;
-  terminal.name = attribute_of(node, "name");
+  terminal.name = text_at(node, "name");
   if (terminal.name.empty()) throw InputError(where + " has a terminal without a name");
   if (depth > deepest)
     throw InputError(where + " has terminals within each other, more than a hundred deep");
-  terminal.rule_name = attribute_of(node, "matchingRule");
+  terminal.rule_name = text_at(node, "matchingRule");
   for (const auto& [name, rule] : rules)
     if (terminal.rule_name == name) terminal.rule = rule;
-  terminal.kind = attribute_of(node, "terminalKind");
+  terminal.kind = text_at(node, "terminalKind");
   const std::string place = where + ": the terminal " + in_quotes(terminal.name);
   for (const Node member : node.children("TerminalMemberVariable"))
     terminal.members.push_back(read_member(member, place));
