@@ -43,7 +43,7 @@ subsystems:
 #+    units: {x: m, force: N}
 
 # Other kinds of subsystems, each with its own file:
-# motor: {fmu: motor.fmu, parameters: {R: 0.5}}                   # FMI 2.0 or 3.0
+# motor: {fmu: motor.fmu, parameters: {R: 0.5}}                   # FMI 1.0, 2.0 or 3.0
 # road: {table: {file: road.csv, outputs: {height: z}}}            # columns over time
 # wing: {native: {library: libwing.so, type: wing}}                # C++
 # driver: {python: {file: driver.py, class: Driver}}               # Python

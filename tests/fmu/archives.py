@@ -71,7 +71,7 @@ class Descriptions(FmuTest):
     def test_broken(self):
         self.rewritten(lambda text: text[:200], ["XML"])
         self.rewritten(lambda text: "<a>" * 200_000, ["XML"])
-        self.rewritten(lambda text: text.replace('"2.0"', '"1.0"'), ["FMI version '1.0'"])
+        self.rewritten(lambda text: text.replace('"2.0"', '"1.1"'), ["FMI version '1.1'"])
         self.rewritten(lambda text: text.replace("modelIdentifier=\"left\"",
                                                  "modelIdentifier=\"../x\""), ["modelIdentifier"])
         self.rewritten(lambda text: text.replace('index="4"', 'index="99"'), ["'99'"])

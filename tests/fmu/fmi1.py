@@ -7,7 +7,7 @@ import zipfile
 
 import h5py
 import numpy as np
-from concord_runs import TIGHT, execute, simulate, write_model
+from concord_runs import TIGHT, execute, run_here, simulate, write_model
 from fmu_runs import FmuTest, model_text
 from ssp import HEAD
 
@@ -45,8 +45,8 @@ def bounced(t, g=9.81, e=0.7):
 class OldTest(FmuTest):
     def run_file(self, part, *options, code=0):
         """`concord run part.fmu`"""
-        run = execute("run", self.folder / f"{part}.fmu", *options, "-cosim_output",
-                      self.folder / "out.h5")
+        run = run_here(self.folder / f"{part}.fmu", *options, "-cosim_output",
+                       self.folder / "out.h5")
         self.assertEqual(run.returncode, code, run.stderr)
         self.assertNotIn("STRICT", run.stderr)
         return run
@@ -111,7 +111,7 @@ class Alone(OldTest):
                            "neither rollback nor linearization: explicit methods", "Probe")),
                 (SMOOTH, ("interpolates inputs yes", "input derivatives: claimed; honoured up to "
                           "order 3", "Probe")),
-                (EXCHANGE, ("its states are called state[1], state[2], ...", "rollback yes"))):
+                (EXCHANGE, ("directional derivatives no", "rollback yes", "equations yes"))):
             with self.subTest(how=how):
                 self.build("left", **how)
                 run = execute("check", self.folder / "left.fmu", "--probe")
@@ -119,6 +119,16 @@ class Alone(OldTest):
                 self.assertNotIn("STRICT", run.stderr)
                 for text in says:
                     self.assertIn(text if text != "Probe" else "probe:", run.stdout)
+
+    def test_names_of_states(self):
+        """Those of the variables that the FMU says they are, else numbers."""
+        for defines, names in (((), ["left.x_state", "left.v_state"]),
+                               (("NAMES_NO_STATES",), ["left.state[1]", "left.state[2]"])):
+            self.build("left", **EXCHANGE, defines=defines)
+            model = self.model(("left",), 0.1)
+            results = simulate(model, "-cosim_record", "all")
+            self.assertEqual(results.states.names, names)
+            np.testing.assert_array_equal(results.states.values, results.outputs.values)
 
     def test_steps_that_are_discarded(self):
         """Where the FMU says how far it came, it goes on from there."""
@@ -170,7 +180,7 @@ class Coupled(OldTest):
                            for method in ("jacobi", "gauss_seidel")]
             np.testing.assert_array_equal(values[:2], values[2:])
         self.build("left", **STEPPED)
-        run = execute("run", model, "-cosim_type", "jfm")
+        run = run_here(model, "-cosim_type", "jfm")
         self.assertEqual(run.returncode, 2)
         self.assertIn("offers no rollback", run.stderr)
 
@@ -286,7 +296,8 @@ connections: [source.minus -> left.f, source.plus -> it.f]
 
 class Wrong(OldTest):
     def refused(self, says, code=2, command="run", *options):
-        run = execute(command, self.folder / "left.fmu", *options)
+        path = self.folder / "left.fmu"
+        run = run_here(path, *options) if command == "run" else execute(command, path, *options)
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
         for text in says:

@@ -11,6 +11,7 @@
 #include "settings/settings.hpp"
 #include "subsystem/fmu/probe/probe.hpp"
 #include "subsystem/fmu/probe/saved_states.hpp"
+#include "subsystem/fmu/probe/state_references.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -143,6 +144,10 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
     take(changes->of(owner, patterns ? names_to_give(*open_fmu(request)) : Names{}), request);
   }
   auto setup = open_fmu(request);
+  if (request.state_references.empty()) {
+    request.state_references = state_references(*setup);
+    if (!request.state_references.empty()) setup = open_fmu(request);
+  }
   if (request.options.probe) setup = without_refuted(*setup, probe_fmu(*setup));
   SubsystemEntry entry;
   entry.location = request.location;

@@ -295,8 +295,8 @@ void SetupBuilder::add_states() {
       setup_->description.states.push_back(
           {element_name(state, i), unit_of(state), start_of(state, i), state.nominal});
   }
-  for (std::size_t k = 1; k <= setup_->interface().unnamed_states; ++k)
-    setup_->description.states.push_back({"state[" + std::to_string(k) + "]", "", 0.0, 0.0});
+  for (StateVariable& state : unnamed_states(*setup_))
+    setup_->description.states.push_back(std::move(state));
 }
 
 /// For each variable whether `output` depends on it directly; missing dependency information means
@@ -406,8 +406,6 @@ void SetupBuilder::add_remarks() {
   add_remark_on_dependencies();
   add_remark_on_inputs_set_once();
   const Capabilities& can = setup_->description.capabilities;
-  if (setup_->interface().unnamed_states > 0)
-    remarks.push_back("its states are called state[1], state[2], ... here: FMI 1.0 names none");
   if (exchange) {
     if (!can.rollback)
       remarks.push_back(

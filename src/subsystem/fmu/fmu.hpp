@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -46,6 +47,8 @@ struct FmuRequest {
   FmuOptions options;
   IsolationOptions isolation{};
   std::filesystem::path unpacked{};  ///< where it has been unpacked already; empty: not yet
+  /// FMI 1.0: the variables that its states are, as it says itself; empty: it was not asked.
+  std::vector<std::uint32_t> state_references{};
 };
 
 struct FmuSetup;

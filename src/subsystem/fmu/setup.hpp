@@ -45,6 +45,10 @@ struct FmuSetup {
                  std::optional<SignalKind> kind = std::nullopt) const;
 };
 
+/// The states of an FMU of FMI 1.0 as the variables that the request says they are, else called
+/// state[1], state[2], ...; of other versions none.
+std::vector<StateVariable> unnamed_states(const FmuSetup& setup);
+
 /// What the subsystem can do with this use of its FMU.
 Capabilities capabilities_of(const FmuSetup& setup, const FmuUse& use);
 

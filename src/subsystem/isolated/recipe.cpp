@@ -43,7 +43,8 @@ void pass(Archive& archive, SharedList<T>& items) {
 }
 
 void pass(Archive& archive, FmuRequest& request) {
-  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven, request.options);
+  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven, request.options,
+                  request.state_references);
   pass(archive, request.path);
   pass(archive, request.unpacked);
   pass(archive, request.parameters);

@@ -59,6 +59,7 @@ struct Functions {
   FmiFunction<Boolean, Real, EventInfo*> initialize;
   FmiFunction<Boolean, EventInfo*> event_update;
   FmiFunction<Boolean*> completed_integrator_step;
+  FmiFunction<Reference*, std::size_t> get_state_value_references;
   // co-simulation
   Component (*instantiate_slave)(String, String, String, String, Real, Boolean, Boolean,
                                  SlaveCallbacks, Boolean) = nullptr;

@@ -34,6 +34,7 @@ void load_model_exchange(const FmuSource& source, fmi1::Functions& f) {
   library.load(f.initialize, "fmiInitialize", prefix);
   library.load(f.event_update, "fmiEventUpdate", prefix);
   library.load(f.completed_integrator_step, "fmiCompletedIntegratorStep", prefix);
+  library.load_if_there(f.get_state_value_references, "fmiGetStateValueReferences", prefix);
 }
 
 void load_co_simulation(const FmuSource& source, fmi1::Functions& f) {

@@ -50,6 +50,10 @@ class Fmi1Instance final : public FmuInstance {
   ~Fmi1Instance() override { end(); }
 
   bool set_texts(const FmiVariable& variable, std::span<const std::string> values) override;
+  bool state_references(std::span<FmiReference> references) override {
+    return f_.get_state_value_references &&
+           invoke_optional(f_.get_state_value_references, references.data(), references.size());
+  }
 
  private:
   void make_component();

@@ -241,6 +241,8 @@ class FmuInstance {
            (may(in_event | in_continuous_time, common_.get_event_indicators.name.c_str()) &&
             invoke(common_.get_event_indicators, z.data(), z.size()));
   }
+  /// FMI 1.0: which variables the states are; false where the FMU does not say.
+  virtual bool state_references(std::span<FmiReference> /*references*/) { return false; }
   bool completed_step(bool no_rollback, bool& event, bool& terminate) {
     return may(in_continuous_time, "CompletedIntegratorStep") &&
            complete_step(no_rollback, event, terminate);

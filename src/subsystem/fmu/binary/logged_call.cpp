@@ -49,6 +49,7 @@ constexpr std::pair<std::string_view, std::string_view> parameter_names[] = {
     {"GetEventIndicators", "eventIndicators ni"},
     {"2GetEventIndicators", "eventIndicators ni"},
     {"3GetEventIndicators", "eventIndicators nEventIndicators"},
+    {"GetStateValueReferences", "vrx nx"},
     {"EventUpdate", "intermediateResults eventInfo"},
     {"2NewDiscreteStates", "eventInfo"},
     {"3UpdateDiscreteStates",

@@ -68,9 +68,7 @@ void Rewriting::rewrite_interface() {
   const Node alone = implementation.child("CoSimulation_StandAlone");
   const Node tool = implementation.child("CoSimulation_Tool");
   if (implementation && !alone && !tool)
-    fail(
-        "<Implementation> has neither <CoSimulation_StandAlone> nor <CoSimulation_Tool>, of which "
-        "FMI 1.0 knows no third");
+    fail("<Implementation> has neither <CoSimulation_StandAlone> nor <CoSimulation_Tool>");
   Node interface = root_.append_child(implementation ? "CoSimulation" : "ModelExchange");
   set(interface, "modelIdentifier", root_.attribute("modelIdentifier").as_string());
   const pugi::xml_attribute states = root_.attribute("numberOfContinuousStates");
