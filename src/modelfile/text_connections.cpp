@@ -63,20 +63,23 @@ std::optional<std::string> type_of(const Model& model, const std::string& name) 
   return std::nullopt;
 }
 
+/// Which its process does not pass on.
+bool has_hidden_texts(const SubsystemEntry& entry) {
+  return entry.isolated && entry.type->fmu && entry.type->fmu->texts;
+}
+
 class TextConnections {
  public:
   explicit TextConnections(Model& model)
       : model_(model),
         outputs_(texts_in(model, &TextInterface::outputs)),
-        inputs_(texts_in(model, &TextInterface::inputs)) {
-    for (const SubsystemEntry& entry : model.subsystems)
-      if (entry.isolated && entry.type->texts) isolated_.push_back(entry.description.name);
-  }
+        inputs_(texts_in(model, &TextInterface::inputs)) {}
 
   void take_out() {
     const ConnectionList all = std::exchange(model_.connections, {});
     for (const ConnectionEntry& connection : all) {
       const auto from = outputs_.find(connection.from), to = inputs_.find(connection.to);
+      refuse_isolated(connection);
       if (from == outputs_.end() && to == inputs_.end()) {
         model_.connections.push_back(connection);
         continue;
@@ -124,11 +127,20 @@ class TextConnections {
     if (connection.factor != 1.0 || connection.offset != 0.0)
       throw InputError(at(connection) +
                        ": texts and bytes have no factor and no offset; leave them out");
-    for (const std::string& owner : isolated_)
-      if (connection.from.starts_with(owner + ".") || connection.to.starts_with(owner + "."))
-        throw InputError(at(connection) + ": " + in_quotes(owner) +
-                         " is in a process of its own, with which numbers alone are exchanged; "
-                         "leave isolated out");
+  }
+
+  void refuse_isolated(const ConnectionEntry& connection) const {
+    for (const SubsystemEntry& entry : model_.subsystems) {
+      if (!has_hidden_texts(entry)) continue;
+      const std::string begin = entry.description.name + ".";
+      for (const std::string& end : {connection.from, connection.to}) {
+        const auto type = end.starts_with(begin) ? type_of(model_, end) : std::nullopt;
+        if (type == "String" || type == "Binary")
+          throw InputError(at(connection) + ": " + in_quotes(entry.description.name) +
+                           " is in a process of its own, with which numbers alone are exchanged; "
+                           "leave isolated out");
+      }
+    }
   }
 
   void connect(const ConnectionEntry& connection, const std::vector<NamedText>& from,
@@ -161,13 +173,13 @@ class TextConnections {
   Model& model_;
   Texts outputs_, inputs_;
   std::unordered_map<std::string, std::string> feeders_;
-  std::vector<std::string> isolated_;
 };
 
 }  // namespace
 
 void connect_texts(Model& model) {
-  if (has_texts(model)) TextConnections(model).take_out();
+  if (has_texts(model) || std::ranges::any_of(model.subsystems, has_hidden_texts))
+    TextConnections(model).take_out();
 }
 
 }  // namespace concord

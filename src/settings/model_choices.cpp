@@ -5,6 +5,7 @@
 
 #include "concord/errors.hpp"
 #include "network/written_parts.hpp"
+#include "subsystem/text_ports.hpp"
 #include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
@@ -124,6 +125,7 @@ std::vector<std::string> names_to_record(const Model& model, const RecordSetting
   for (const SubsystemEntry* entry : written_entries(model)) {
     const auto& description = entry->description;
     if (record.outputs) add(description.name, description.outputs);
+    if (record.outputs && entry->type->texts) add(description.name, entry->type->texts->outputs);
     if (record.inputs || record.balance) add(description.name, description.inputs);
     if (record.states) add(description.name, description.states);
   }

@@ -14,8 +14,9 @@ from scipy.linalg import expm
 STOP = 1.2
 KINDS = {"ME": dict(kinds=("me",)), "CS": dict(kinds=("cs",)), "events": dict(flags=("state", "event_mode")),
          "plain": dict(flags=())}
-PAIR = ("experiment: {{start: 0, stop: {stop}}}\nsubsystems:\n  alice: {{fmu: alice.fmu{alice}}}\n"
-        "  bob: {{fmu: bob.fmu{bob}}}\nconnections:\n  - alice.said -> bob.message\n"
+PAIR = ("experiment: {{start: 0, stop: {stop}}}\nsubsystems:\n"
+        "  alice: {{fmu: alice.fmu, start: {{x: 1}}{alice}}}\n"
+        "  bob: {{fmu: bob.fmu, start: {{x: 1}}{bob}}}\nconnections:\n  - alice.said -> bob.message\n"
         "  - alice.y -> bob.u\n  - bob.y -> alice.u\n")
 
 
@@ -26,10 +27,10 @@ def pair(stop=STOP, alice="", bob="", more=()):
 
 def exact(times, greeting="hello"):
     """x of both at the times: x_alice' = code of what nobody sends - x_bob, x_bob' = code - x_alice."""
-    a, rows, state, begin = np.array([[0.0, -1.0], [-1.0, 0.0]]), [], np.zeros(2), 0.0
+    a, rows, state, begin = np.array([[0.0, -1.0], [-1.0, 0.0]]), [], np.ones(2), 0.0
     for t in times:
         while begin < t:
-            k = int(np.floor(begin / PERIOD + 1e-9))
+            k = int(np.floor(begin / PERIOD + 1e-7))
             end = min((k + 1) * PERIOD, t)
             b = np.array([code("nothing yet"), code(said(k, greeting))])
             whole = np.zeros((3, 3))
@@ -70,7 +71,7 @@ class Answers(TextTest):
         # A row at an instant is its right limit.
         what = (version, role, method, ranks)
         self.assertLess(np.max(np.abs(states - exact(results.time))), tolerance, what)
-        ticks = np.floor(results.time / PERIOD + 1e-9)
+        ticks = np.floor(results.time / PERIOD + 1e-7)
         self.assertEqual(list(results.outputs["alice.tick"]), list(ticks), what)
         late = role in ("CS", "plain")  # values behind a Set need a step
         codes = [code(said(int(k))) for k in ticks]
@@ -89,8 +90,8 @@ class Answers(TextTest):
             self.check(version, role, "gauss_seidel", "0.005", 0.03, ranks)
 
     def test_jfm(self):
-        for ranks, (version, role) in zip((1, 2, 1, 2), ((2, "ME"), (2, "CS"), (3, "ME"), (3, "events"))):
-            self.check(version, role, "jfm", "0.05", 1e-5, ranks)
+        for ranks, version, role, tolerance in ((1, 2, "ME", 1e-6), (2, 2, "CS", 5e-3), (2, 3, "events", 1e-5)):
+            self.check(version, role, "jfm", "0.05", tolerance, ranks)
 
 
 def texts_in(path):
@@ -171,7 +172,7 @@ class Files(Recorded):
             text = pair(more=self.MORE if version == 3 else ())
             options = ("-cosim_type", "jfm", "-cosim_step", "0.05")
             chk = self.folder / f"{version}{role}.chk"
-            saving = ("-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", 0.35, "-cosim_checkpoint_every", 1e-9)
+            saving = ("-cosim_checkpoint", chk, "-cosim_checkpoint_epoch", 7, "-cosim_checkpoint_every", 1e-9)
             plain = self.run_to(text, *options, name="plain")
             whole = self.run_to(text, *options, *saving, name="whole")
             again = self.run_to(text, *options, *saving, "-cosim_restart", chk, ranks=2, name="whole")
@@ -213,7 +214,7 @@ class Wrong(TextTest):
                             ("alice.message -> bob.message", "arrows lead from outputs to inputs"),
                             ("alice.words_out -> bob.message", "2 elements"),
                             ("alice.key_out -> bob.data", "text/plain", "application/x-courier"),
-                            ("{connect: alice.words_out[1] -> bob.words[2], delay: 0.1}", "cannot be delayed"),
+                            ('{connect: "alice.words_out[1] -> bob.words[2]", delay: 0.1}', "cannot be delayed"),
                             ("alice.echo -> bob.message", "fed twice", "'alice.said'")):
             self.refused(pair(more=(wire,)), *says)
         self.refused(pair(bob=", isolated: true"), "process of its own")
@@ -223,7 +224,7 @@ class Wrong(TextTest):
         """maxSize, on the way."""
         run = execute("run", write_model(self.folder, "model", pair(more=("alice.data_echo -> bob.short_data",
                                                                          "alice.sent -> alice.data"))))
-        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("'short_data' takes at most 4 bytes (maxSize), and is fed 5", run.stderr)
 
 
@@ -301,7 +302,7 @@ class Terminals(TextTest):
         results = self.run_text(self.MODEL, "-cosim_type", "jfm", "-cosim_step", "0.05")
         for name in ("alice", "bob"):  # each hears the other
             self.assertEqual(list(results.outputs[f"{name}.code"]),
-                             [code(said(int(np.floor(t / PERIOD + 1e-9)))) for t in results.time])
+                             [code(said(int(np.floor(t / PERIOD + 1e-7)))) for t in results.time])
 
 
 if __name__ == "__main__":

@@ -265,6 +265,14 @@ void SetupBuilder::add_texts() {
     if (variable.causality == FmiCausality::output) setup_->text_outputs.push_back(&variable);
   }
   setup_->texts = texts_of(*setup_);
+  std::size_t output = 0;
+  for (const FmiVariable* y : setup_->output_variables) {
+    const std::vector<bool> acting = acting_on(*y);
+    const bool felt = std::ranges::any_of(setup_->text_inputs,
+                                          [&](auto* text) { return acting[place_of(*text)]; });
+    for (std::size_t i = 0; i < y->size; ++i, ++output)
+      if (felt) setup_->told_by_texts.push_back(output);
+  }
 }
 
 /// What may be set between macro-steps.

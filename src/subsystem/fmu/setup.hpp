@@ -29,6 +29,7 @@ struct FmuSetup {
   std::vector<double> parameter_starts;                 ///< of their elements
   std::vector<const FmiVariable*> text_inputs, text_outputs;
   std::shared_ptr<const TextInterface> texts{};  ///< of their elements; null: none
+  std::vector<std::size_t> told_by_texts;  ///< outputs that may depend on text inputs directly
   FmuPorts states, derivatives;
   std::vector<FmuStart> structural, starts, input_starts;
   FmuUse use;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -7,6 +8,17 @@
 #include "subsystem/fmu/stepped_fmu.hpp"
 
 namespace concord {
+
+namespace {
+
+/// Both ascending.
+void add_missing(const std::vector<std::size_t>& more, std::vector<std::size_t>& all) {
+  std::vector<std::size_t> both;
+  std::ranges::set_union(all, more, std::back_inserter(both));
+  all = std::move(both);
+}
+
+}  // namespace
 
 /// But for what rounding leaves between a time and the event that falls on it.
 bool SteppedFmu::reaches_event(double t) const {
@@ -91,7 +103,7 @@ std::vector<std::size_t> SteppedFmu::outdated(std::span<const Sample> inputs) co
   constexpr double left_over = 1e-6;
   std::vector<std::size_t> result;
   if (initializing()) return result;
-  if (now_.parameters_due || now_.texts_due) {
+  if (now_.parameters_due) {
     result.resize(now_.y.size());
     std::iota(result.begin(), result.end(), std::size_t{0});
     return result;
@@ -102,6 +114,7 @@ std::vector<std::size_t> SteppedFmu::outdated(std::span<const Sample> inputs) co
     const bool jumped = feed_.feeds(input) && std::abs(now - old) > left_over * size;
     if (jumped && (result.empty() || result.back() != output)) result.push_back(output);
   }
+  if (now_.texts_due) add_missing(setup_->told_by_texts, result);
   return result;
 }
 

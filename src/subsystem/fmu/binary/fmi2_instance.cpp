@@ -27,10 +27,8 @@ void load_accesses(const FmuLibrary& library, const ModelDescription& descriptio
     library.load(f.get_boolean, "fmi2GetBoolean");
     library.load(f.set_boolean, "fmi2SetBoolean");
   }
-  if (has(FmiType::string)) {
-    library.load(f.get_string, "fmi2GetString");
-    library.load(f.set_string, "fmi2SetString");
-  }
+  if (has(FmiType::string)) library.load(f.set_string, "fmi2SetString");
+  if (puts_out(description, FmiType::string)) library.load(f.get_string, "fmi2GetString");
 }
 
 void load_co_simulation(const FmuLibrary& library, const FmiInterface& interface,

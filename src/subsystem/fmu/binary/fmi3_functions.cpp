@@ -29,10 +29,11 @@ void load_accesses(const FmuSource& source, fmi3::Functions& f) {
   load_access(source, {FmiType::int64, FmiType::enumeration}, "Int64", f.int64);
   load_access(source, {FmiType::uint64}, "UInt64", f.uint64);
   load_access(source, {FmiType::boolean}, "Boolean", f.boolean);
-  load_access(source, {FmiType::string}, "String", f.string);
-  if (!has_type(*source.description, FmiType::binary)) return;
-  source.library->load(f.get_binary, "fmi3GetBinary");
-  source.library->load(f.set_binary, "fmi3SetBinary");
+  const ModelDescription& description = *source.description;
+  if (has_type(description, FmiType::string)) source.library->load(f.string.set, "fmi3SetString");
+  if (has_type(description, FmiType::binary)) source.library->load(f.set_binary, "fmi3SetBinary");
+  if (puts_out(description, FmiType::string)) source.library->load(f.string.get, "fmi3GetString");
+  if (puts_out(description, FmiType::binary)) source.library->load(f.get_binary, "fmi3GetBinary");
 }
 
 void load_model_exchange(const FmuSource& source, fmi3::Functions& f) {

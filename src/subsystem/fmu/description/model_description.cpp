@@ -511,6 +511,12 @@ SignalKind kind_of(const FmiVariable& variable) {
   return moves ? SignalKind::continuous : SignalKind::held;
 }
 
+bool puts_out(const ModelDescription& model, FmiType type) {
+  return std::ranges::any_of(model.variables, [&](const FmiVariable& variable) {
+    return variable.type == type && variable.causality == FmiCausality::output;
+  });
+}
+
 bool takes_whole_numbers(const FmiVariable& variable) {
   return variable.type != FmiType::float64 && variable.type != FmiType::float32;
 }

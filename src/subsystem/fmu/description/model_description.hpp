@@ -139,6 +139,9 @@ void apply_dimensions(ModelDescription& model, const std::string& where);
 /// What the variable does between events: continuous reals move, everything else is held.
 SignalKind kind_of(const FmiVariable& variable);
 
+/// Whether any output has the type.
+bool puts_out(const ModelDescription& model, FmiType type);
+
 /// Integers, Booleans and enumerations do.
 bool takes_whole_numbers(const FmiVariable& variable);
 
