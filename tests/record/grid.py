@@ -357,6 +357,18 @@ class Refusals(GridTest):
         self.refused(["balance"], "-cosim_type", "jacobi", "-cosim_record", "outputs,balance",
                      "-cosim_output_interval", 0.1)
 
+    def test_more_than_there_is_room_for(self):
+        """Rows of one macro-step, which are in memory together: told before they are made, on any ranks."""
+        for ranks in (1, 2):
+            run = run_here(TWO_MASS, "-cosim_step", 0.5, "-cosim_output_interval", 1e-11, "-cosim_output",
+                           self.folder / "x.h5", ranks=ranks)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(run.stderr.count("concord: error: "), 1)
+            self.assertRegex(run.stderr, r"t = 0 s, macro-step 0\.5 s: 5e\+10 rows in one macro-step are more than memory "
+                             r"has room for \(\S+\); give a longer -cosim_output_interval, or a -cosim_step of at most")
+            with h5py.File(self.folder / "x.h5") as file:
+                self.assertEqual((file.attrs["status"], len(file["time"])), ("failed", 1))
+
 
 if __name__ == "__main__":
     unittest.main()

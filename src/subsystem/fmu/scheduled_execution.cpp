@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/passed_state.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/tunable_parameters.hpp"
@@ -20,7 +21,7 @@ namespace {
 /// It has nothing that moves: between ticks outputs stay what they were and nobody calls it. Ticks
 /// are time events, or input events where another FMU's clock calls. What has run is not taken
 /// back: it runs at communication points that will not be.
-class ScheduledModel final : public HybridModel {
+class ScheduledModel final : public HybridModel, private TextPorts {
  public:
   ScheduledModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);
 
@@ -63,6 +64,7 @@ class ScheduledModel final : public HybridModel {
   }
   void change_parameters(double /*t*/, std::span<double> /*x*/,
                          std::span<const double> /*u*/) override {}
+  TextPorts* texts() override { return setup_->texts ? this : nullptr; }
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
@@ -81,8 +83,16 @@ class ScheduledModel final : public HybridModel {
   void require(bool good) const {
     if (!good) throw SimulationError(instance_->failure() + instance_->when());
   }
+  void put_out(std::span<std::string> texts) override {
+    require(texts_.put_out(*instance_, texts));
+  }
+  void take(std::span<const std::string> texts, std::span<const char> changed) override {
+    std::string reason;
+    if (!texts_.take(texts, changed, reason)) throw SimulationError(reason);
+  }
   void set_inputs(std::span<const double> u) {
-    require(instance_->set(inputs_, u) && clocks_.set_inputs(*instance_, u));
+    require(instance_->set(inputs_, u) && clocks_.set_inputs(*instance_, u) &&
+            texts_.set(*instance_));
   }
   void read_outputs() { require(instance_->get(outputs_, now_.clocks.held)); }
   void run(double t, std::span<const double> u);
@@ -95,6 +105,7 @@ class ScheduledModel final : public HybridModel {
   FmuPorts inputs_, outputs_;               ///< that no clock is said of
   FmuClocks clocks_;
   TunableParameters parameters_;
+  FmuTexts texts_;
   Between now_, saved_;
   double start_ = 0.0;
   bool redo_possible_ = false;
@@ -109,7 +120,8 @@ ScheduledModel::ScheduledModel(std::shared_ptr<const FmuSetup> setup, const FmuU
       outputs_(setup_->ports(setup_->output_variables)),
       clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
               setup_->request.path.string()),
-      parameters_(*setup_) {
+      parameters_(*setup_),
+      texts_(*setup_) {
   now_.clocks = clocks_.memory();
   note_use({});
 }
@@ -166,7 +178,8 @@ void ScheduledModel::handle_event(double t, std::span<double> /*x*/, std::span<c
 
 /// Between a Set and an activation nothing may be read.
 void ScheduledModel::run(double t, std::span<const double> u) {
-  require(instance_->set(inputs_, u) && clocks_.activate(*instance_, t, u, now_.clocks));
+  require(instance_->set(inputs_, u) && texts_.set(*instance_) &&
+          clocks_.activate(*instance_, t, u, now_.clocks));
   read_outputs();
   now_.since = t;
 }
@@ -181,7 +194,7 @@ bool ScheduledModel::set_parameter(std::size_t parameter, double value) {
 std::optional<std::string> ScheduledModel::io(Archive& archive) {
   if (auto reason = refusal_to_pass_state(*setup_, use_)) return reason;
   if (auto reason = pass_state(*instance_, archive)) return reason;
-  CONCORD_MEMBERS(archive, now_, parameters_);
+  CONCORD_MEMBERS(archive, now_, parameters_, texts_);
   return std::nullopt;
 }
 

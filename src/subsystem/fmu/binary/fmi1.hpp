@@ -50,6 +50,7 @@ struct Functions {
   Get<Real> get_real;
   Get<Integer> get_integer;
   Get<Boolean> get_boolean;
+  Get<String> get_string;
   Set<Real> set_real;
   Set<Integer> set_integer;
   Set<Boolean> set_boolean;

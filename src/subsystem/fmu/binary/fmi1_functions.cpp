@@ -91,6 +91,7 @@ fmi1::Functions load_fmi1_functions(const FmuSource& source) {
     library.load(f.set_boolean, "fmiSetBoolean", prefix);
   }
   if (has_type(model, FmiType::string)) library.load(f.set_string, "fmiSetString", prefix);
+  if (puts_out(model, FmiType::string)) library.load(f.get_string, "fmiGetString", prefix);
   if (source.role == FmuRole::model_exchange)
     load_model_exchange(source, f);
   else

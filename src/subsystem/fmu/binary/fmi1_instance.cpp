@@ -80,6 +80,8 @@ class Fmi1Instance final : public FmuInstance {
   bool complete_step(bool no_rollback, bool& event, bool& terminate) override;
   bool set_group(const FmuPorts::Group& group, std::span<const double> values) override;
   bool get_group(const FmuPorts::Group& group, std::span<double> values) override;
+  bool write_texts(const FmiVariable& variable, std::span<const std::string> values) override;
+  bool read_texts(const FmiVariable& variable, std::span<std::string> values) override;
   template <class Value>
   bool put(const FmuPorts::Group& group, std::span<const double> values,
            const fmi1::Set<Value>& set, std::map<FmiReference, Value>& given);
@@ -212,6 +214,21 @@ bool Fmi1Instance::set_texts(const FmiVariable& variable, std::span<const std::s
         turned(static_cast<fmi1::Boolean>(text == "true" || text == "1" ? 1 : 0));
   else
     given_.integers[variable.reference] = turned(rounded_to<fmi1::Integer>(number));
+  return true;
+}
+
+bool Fmi1Instance::write_texts(const FmiVariable& variable, std::span<const std::string> values) {
+  const char* const text = values.front().c_str();
+  if (!is_before_start()) return invoke(f_.set_string, &variable.reference, std::size_t{1}, &text);
+  given_.texts[variable.reference] = text;
+  return true;
+}
+
+bool Fmi1Instance::read_texts(const FmiVariable& variable, std::span<std::string> values) {
+  if (mode() == FmuMode::initializing && !initialized()) return false;
+  const char* text = nullptr;
+  if (!invoke(f_.get_string, &variable.reference, std::size_t{1}, &text)) return false;
+  values.front() = text != nullptr ? text : "";
   return true;
 }
 
