@@ -126,7 +126,7 @@ class Alone(OldTest):
                                (("NAMES_NO_STATES",), ["left.state[1]", "left.state[2]"])):
             self.build("left", **EXCHANGE, defines=defines)
             model = self.model(("left",), 0.1)
-            results = simulate(model, "-cosim_record", "all")
+            results = simulate(model, "-cosim_record", "outputs,states")
             self.assertEqual(results.states.names, names)
             np.testing.assert_array_equal(results.states.values, results.outputs.values)
 
@@ -184,32 +184,41 @@ class Coupled(OldTest):
         self.assertEqual(run.returncode, 2)
         self.assertIn("offers no rollback", run.stderr)
 
-    def test_states_that_follow_from_inputs(self):
-        """They are those of the inputs with which the run begins, whatever was tried before."""
-        for how in (EXCHANGE, STEPPED, dict(STEPPED, capabilities=("variable", "single"))):
-            self.build("jumper", **how)
-            model = write_model(self.folder, "model", """experiment: {start: 0, stop: 0.1}
+    def fed(self):
+        """A jumper whose input begins elsewhere than its start value says."""
+        return write_model(self.folder, "model", """experiment: {start: 0, stop: 0.1}
 subsystems:
   jumper: {fmu: jumper.fmu}
   source: {equations: {inputs: {}, states: {}, derivatives: {}, outputs: {u: 3 + t}}}
 connections: [source.u -> jumper.u]
 """)
+
+    def test_states_that_follow_from_inputs(self):
+        """They are those of the inputs with which the run begins, as in FMI 2.0; an FMU that may be
+        there once per process is made once, and they are of its own start value."""
+        model, options = self.fed(), ("-cosim_type", "jacobi", "-cosim_step", "0.01")
+        for how, own in ((EXCHANGE, False), (STEPPED, False),
+                         (dict(STEPPED, capabilities=("variable", "single")), True)):
             with self.subTest(how=how):
-                results = simulate(model, "-cosim_type", "jacobi", "-cosim_step", "0.01")
-                self.assertNotIn("STRICT", results.stderr)
-                first = results.outputs["jumper.y"][0]
-                self.build("jumper", 2, kinds=how["kinds"], name="jumper",
-                           capabilities=("state", "variable"))
-                expected = simulate(model, "-cosim_type", "jacobi", "-cosim_step", "0.01")
-                if "single" not in how.get("capabilities", ()):
-                    self.assertAlmostEqual(first, expected.outputs["jumper.y"][0], delta=1e-12)
+                self.build("jumper", **how)
+                first = simulate(model, *options)
+                self.assertNotIn("STRICT", first.stderr)
+                self.build("jumper", 2, kinds=how["kinds"], capabilities=("state", "variable"))
+                expected = simulate(model, *options).outputs["jumper.y"] - (3 if own else 0)
+                np.testing.assert_allclose(first.outputs["jumper.y"], expected, rtol=0, atol=1e-9)
 
     def test_instances_that_are_made(self):
-        """One where inputs begin as they are given; two where others turn out to be right."""
+        """One where inputs begin as they are given; another where others turn out to be right."""
         log = self.folder / "calls.txt"
-        self.build("left", **STEPPED, defines=(f'CALLS="{log}"',))
-        self.last("left")
-        self.assertEqual(len(log.read_text().splitlines()), 1)
+        for part, most in (("left", 1), ("jumper", 2)):
+            self.build(part, **STEPPED, defines=(f'CALLS="{log}"',))
+            if part == "left":
+                self.last("left")
+            else:
+                simulate(self.fed(), "-cosim_type", "jacobi", "-cosim_step", "0.01",
+                         "-cosim_halving", "none")
+            self.assertEqual(len(log.read_text().splitlines()), most)
+            log.unlink()
 
 
 class Types(OldTest):
@@ -295,9 +304,10 @@ connections: [source.minus -> left.f, source.plus -> it.f]
 
 
 class Wrong(OldTest):
-    def refused(self, says, code=2, command="run", *options):
+    def refused(self, says, code=2, command="run", *options, crashes=False):
         path = self.folder / "left.fmu"
-        run = run_here(path, *options) if command == "run" else execute(command, path, *options)
+        here = command == "run" and not crashes
+        run = run_here(path, *options) if here else execute(command, path, *options)
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         self.assertEqual(run.stderr.count("concord: error: "), 1, run.stderr)
         for text in says:
@@ -375,7 +385,7 @@ class Wrong(OldTest):
                 (EXCHANGE, "crashes", ("crashed", "in fmiInstantiateModel of subsystem 'left'"))):
             with self.subTest(behaviour, how=how):
                 self.build("left", **how, behaviour=behaviour)
-                self.refused(says, 1)
+                self.refused(says, 1, crashes=True)
 
     def test_ends(self):
         self.build("ball", **EXCHANGE, behaviour="ends")
