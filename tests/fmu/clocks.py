@@ -74,6 +74,34 @@ class Sampled(Clocked):
         self.compare(simulate(self.loop(), *METHODS[0], *EXACT, ranks=3),
                      simulate(self.same_loop(), *METHODS[0], *EXACT), "ranks")
 
+    def test_two_at_one_instant(self):
+        """Each sees what the other was before it, as equations do."""
+        second = "  second: {fmu: regulator.fmu}\n"
+        wires = "connections: [plant.x -> control.y, control.u -> second.y, second.u -> plant.u]\n"
+
+        def chain(control, second):
+            return self.text(f"  plant: {PLANT}\n{control}{second}{wires}", stop=1)
+
+        own = EQUATIONS.replace("EVERY", "0.1").replace("OFFSET", "0.02").lstrip("\n")
+        expected = simulate(chain(own, own.replace("control", "second")), *METHODS[0], *EXACT)
+        for role in ROLES:
+            self.clocked("regulator", role)
+            for first in ("  control: {fmu: regulator.fmu}\n", own):
+                results = simulate(chain(first, second), *METHODS[0], *EXACT)
+                for name in ("plant.x", "control.u", "second.u"):
+                    error = results.outputs[name] - expected.outputs[name]
+                    self.assertLess(np.abs(error).max(), 1e-9, (role, name))
+
+    def test_one_step_size(self):
+        """Ticks come where steps end; of two in one, one would be lost."""
+        self.clocked("regulator", "cs", change=lambda text: text.replace(
+            ' canHandleVariableCommunicationStepSize="true"', ""))
+        results = simulate(self.loop(), *METHODS[0], "-cosim_step", "0.05")
+        changes = results.time[1:][np.diff(results.outputs["control.u"]) != 0]
+        self.assertTrue(np.allclose(changes, np.arange(0.05, 2, 0.1)))
+        self.says(1, self.loop(), "the clock 'tick'", "ticks every 0.1 s", "-cosim_step",
+                  options=(*METHODS[0], "-cosim_step", "0.5"), command="run")
+
     def test_other_start(self):
         """A clock's shift counts from the start of the experiment."""
         times = dict(start=3, stop=4)

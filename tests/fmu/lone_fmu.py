@@ -186,7 +186,7 @@ class Wrong(LoneTest):
                 (["--stop-time", "-1"], "not after"),
                 (["--output-interval", "0"], "--output-interval", "'0'", "greater than zero"),
                 (["--output-interval", "1", "--step-size", "0.3"], "multiple of --step-size"),
-                (["--interface-type", "se"], "'se'", "ModelExchange"),
+                (["--interface-type", "xe"], "'xe'", "ModelExchange"),
                 (["--start-value", "k"], "'k' has no value"),
                 (["--start-value"], "a name and a value"),
                 (["--start-value", "kk", "1"], "'kk'", "names: "),

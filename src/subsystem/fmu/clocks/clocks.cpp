@@ -74,16 +74,17 @@ void FmuClocks::add_clocked(const ModelDescription& model,
 }
 
 void FmuClocks::note_use(std::span<const char> fed) {
-  for (Clock& clock : inputs_) {
-    clock.clocked_inputs = FmuPorts(version_);
-    std::size_t first = 0;
-    for (const FmiVariable* variable : *input_variables_) {
-      const auto own = fed.empty() ? fed : fed.subspan(first, variable->size);
-      const bool some = fed.empty() || std::ranges::any_of(own, [](char one) { return one != 0; });
-      if (some && !variable->clock && is_clocked_by(*variable, clock.index))
-        clock.clocked_inputs.add(*variable, first);
-      first += variable->size;
-    }
+  for (auto* clocks : {&inputs_, &outputs_})
+    for (Clock& clock : *clocks) clock.clocked_inputs = FmuPorts(version_);
+  std::size_t first = 0;
+  for (const FmiVariable* variable : *input_variables_) {
+    const auto own = fed.empty() ? fed : fed.subspan(first, variable->size);
+    const bool some = fed.empty() || std::ranges::any_of(own, [](char one) { return one != 0; });
+    for (auto* clocks : {&inputs_, &outputs_})
+      for (Clock& clock : *clocks)
+        if (some && !variable->clock && is_clocked_by(*variable, clock.index))
+          clock.clocked_inputs.add(*variable, first);
+    first += variable->size;
   }
 }
 
@@ -102,8 +103,8 @@ void FmuClocks::fail(const Clock& clock, const std::string& problem, double t) c
 }
 
 bool FmuClocks::set_inputs(FmuInstance& instance, std::span<const double> u) const {
-  return std::ranges::all_of(
-      inputs_, [&](const Clock& clock) { return instance.set(clock.clocked_inputs, u); });
+  const auto set = [&](const Clock& clock) { return instance.set(clock.clocked_inputs, u); };
+  return std::ranges::all_of(inputs_, set) && std::ranges::all_of(outputs_, set);
 }
 
 bool FmuClocks::read_outputs(FmuInstance& instance, ClockMemory& memory) const {
@@ -147,9 +148,9 @@ void FmuClocks::tick(const Clock& clock, std::size_t k, double t, std::span<cons
     pace.known = 0.0;
   else if (is_due(clock, t, u, memory))
     fail(clock,
-         "ticks twice in one step (its interval is " +
-             short_number(pace.interval / pace.resolution) +
-             " s): use macro-steps that are no longer",
+         "ticks every " + short_number(pace.interval / pace.resolution) +
+             " s, but the FMU takes one step size, within which it is to tick twice (choose a "
+             "-cosim_step that is no longer than the interval),",
          t);
 }
 
@@ -202,9 +203,14 @@ bool FmuClocks::one_instant(FmuInstance& instance, const Active& active, std::sp
   for (std::size_t k = 0; k < inputs_.size(); ++k)
     if (active[k] != 0) ticking.push_back(inputs_[k].variable->reference);
   Active ticked;
+  const auto set_called = [&](const Active& which) {
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      if (which[k] != 0 && !instance.set(outputs_[k].clocked_inputs, u)) return false;
+    return true;
+  };
   return (ticking.empty() || instance.clock_calls()->set_clocks(ticking)) &&
          set_clocked(instance, active, u) && get_ticks(instance, active, ticked, memory) &&
-         get_clocked(instance, active, ticked, memory);
+         set_called(ticked) && get_clocked(instance, active, ticked, memory);
 }
 
 bool FmuClocks::iterate(FmuInstance& instance, double t, std::span<const double> u,
