@@ -82,12 +82,12 @@ class Answers(TextTest):
         return results
 
     def test_jacobi(self):
-        for version, role in ((2, "ME"), (2, "CS"), (3, "ME"), (3, "events"), (3, "plain")):
-            self.check(version, role, "jacobi", "0.005", 0.03)
+        for version, role in ((2, "ME"), (2, "CS"), (3, "events")):
+            self.check(version, role, "jacobi", "0.01", 0.06)
 
     def test_gauss_seidel_on_ranks(self):
-        for ranks, (version, role) in zip((1, 2, 3), ((2, "ME"), (3, "events"), (2, "plain"))):
-            self.check(version, role, "gauss_seidel", "0.005", 0.03, ranks)
+        for ranks, version, role in ((2, 3, "ME"), (3, 2, "plain")):
+            self.check(version, role, "gauss_seidel", "0.01", 0.06, ranks)
 
     def test_jfm(self):
         for ranks, version, role, tolerance in ((1, 2, "ME", 1e-6), (2, 2, "CS", 5e-3), (2, 3, "events", 1e-5)):
@@ -185,6 +185,10 @@ class Files(Recorded):
         self.courier("alice"), self.courier("bob")
         path = self.run_to(pair(more=self.MORE), "-cosim_type", "jacobi", "-cosim_step", "0.05",
                            "-cosim_record_split", "1e-4", "-cosim_record_variables", "alice.said,bob.y,*.sent")
+        with h5py.File(path) as file:
+            self.assertEqual(set(file["texts"]), {"names", "types", "time", "variable", "value"})
+            self.assertEqual(sum(file["parts/texts"][:]), len(file["texts/time"]))
+            self.assertGreater(len(file["parts/texts"]), 1)
         self.assertEqual(set(texts_in(path)), {"alice.said", "alice.sent", "bob.sent"})
         self.check_changes(texts_in(path)["alice.said"], said)
         run = execute("export", path, "--texts", "-v", "alice.said")
