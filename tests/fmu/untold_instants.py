@@ -80,12 +80,12 @@ MODELS = {
     "relay": (RELAY, "lag.x -> relay.x, relay.u -> lag.u", 4),
     "sampled": (SAMPLED, "plant.x -> fast.x, plant.v -> fast.v, plant.x -> slow.x, slow.w -> fast.w, "
                          "fast.u -> plant.u", 1),
-    "timer": (TIMER, "proc.x -> seq.x, seq.u -> proc.u", 10),
+    "timer": (TIMER, "proc.x -> seq.x, seq.u -> proc.u", 6),
     "spikes": (SPIKES, "pre.n -> syn.n, syn.b -> pre.fb", 1),
 }
 HIDDEN = {
-    "limited": (LIMITED, "control.c -> act.c, act.y -> plant.u, plant.x -> control.x, plant.v -> control.v", 20),
-    "gears": (GEARS, "box.w -> engine.w, engine.T -> box.T, box.F -> car.F, car.v -> box.v", 20),
+    "limited": (LIMITED, "control.c -> act.c, act.y -> plant.u, plant.x -> control.x, plant.v -> control.v", 8),
+    "gears": (GEARS, "box.w -> engine.w, engine.T -> box.T, box.F -> car.F, car.v -> box.v", 12),
 }
 # Two act at one instant, each by what the other was before.
 TOUCHING = {

@@ -197,7 +197,7 @@ class Files(RestartTest):
             path.unlink()
 
     def test_how_many_are_kept(self):
-        for kept in in_short((1, 2, 5), 2):
+        for kept in in_short((1, 2, 5), 3, 1):
             self.clear_parts()
             run = run_here(TWO_MASS, *self.options("parts", *FEW_STEPS), "-cosim_checkpoint_every", 1e-9,
                           "-cosim_checkpoint_keep", kept)

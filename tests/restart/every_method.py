@@ -184,7 +184,7 @@ class OtherRanks(Kinds):
             self.near(model, "-cosim_type", method, "-cosim_step", 0.01, ranks=2, then=3)
 
     def test_methods(self):
-        for number, path in enumerate(in_short(sorted(OPTIONS.glob("*.opts")), 13)):
+        for number, path in enumerate(in_short(sorted(OPTIONS.glob("*.opts")), 19)):
             ranks, then = ((1, 2), (3, 1), (2, 3))[number % 3]
             self.near(TWO_MASS, "-options_file", path, *FIXED, ranks=ranks, then=then)
 

@@ -215,20 +215,20 @@ class Chains(RestartTest):
         chain.finish()
 
     def test_events(self):
-        self.kill_at_all("events", 61)
+        self.kill_at_all("events", 97)
 
     def test_tried_again(self):
         """Whichever of the runs is killed, its restart has the same aim, and those after it follow."""
         chain = TriedAgain((SERVO, 1, ("-subsystem_integrator", "erk"), 40), self.folder)
         change, kills = 1, 0
         while chain.killed_at(change):
-            change += 131
+            change += 199
             kills += 1
         self.assertGreater(kills, 3)
         chain.finish()
 
     def test_parts(self):
-        self.kill_at_all("parts", 251)
+        self.kill_at_all("parts", 367)
 
     def test_two_ranks(self):
         self.kill_at_all("two ranks", 290)
