@@ -184,7 +184,7 @@ class Files(Recorded):
     def test_parts_export_and_selection(self):
         self.courier("alice"), self.courier("bob")
         path = self.run_to(pair(more=self.MORE), "-cosim_type", "jacobi", "-cosim_step", "0.05",
-                           "-cosim_record_split", "4e-6", "-cosim_record_variables", "alice.said,bob.y,*.sent")
+                           "-cosim_record_split", "2e-6", "-cosim_record_variables", "alice.said,bob.y,*.sent")
         with h5py.File(path) as file:
             self.assertEqual(set(file["texts"]), {"names", "types", "time", "variable", "value"})
             self.assertEqual(sum(file["parts/texts"][:]), len(file["texts/time"]))
