@@ -25,6 +25,7 @@ TextExchange::TextExchange(MPI_Comm comm, const Model& model, const Network& net
     const auto& texts = model.subsystems[layout.global(k)].type->texts;
     if (!texts) continue;
     parts_[k].outputs.resize(texts->outputs.size());
+    parts_[k].read.resize(texts->outputs.size());
     parts_[k].fresh.resize(texts->outputs.size());
     parts_[k].changes.resize(texts->outputs.size());
     parts_[k].inputs.resize(texts->inputs.size());
@@ -72,15 +73,14 @@ void TextExchange::read_outputs() {
 
 void TextExchange::read_outputs_of(std::size_t k) {
   Part& part = parts_[k];
-  std::vector<std::string> texts(part.outputs.size());
-  own_[k].texts()->put_out(texts);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i].size() > most_bytes)
-      throw SimulationError("puts out a text of " + std::to_string(texts[i].size()) +
+  own_[k].texts()->put_out(part.read);
+  for (std::size_t i = 0; i < part.read.size(); ++i) {
+    if (part.read[i].size() > most_bytes)
+      throw SimulationError("puts out a text of " + std::to_string(part.read[i].size()) +
                             " bytes, where a gigabyte is the most");
-    part.fresh[i] = !part.known || texts[i] != part.outputs[i] ? 1 : 0;
+    part.fresh[i] = !part.known || part.read[i] != part.outputs[i] ? 1 : 0;
     if (part.fresh[i] == 0) continue;
-    part.outputs[i] = std::move(texts[i]);
+    part.outputs[i] = part.read[i];
     ++part.changes[i];
   }
   part.known = true;

@@ -39,6 +39,7 @@ class TextExchange {
   /// Of one own subsystem.
   struct Part {
     std::vector<std::string> outputs, inputs;
+    std::vector<std::string> read;       ///< scratch: outputs as they are now
     std::vector<char> fresh;             ///< outputs: others than before
     std::vector<char> changed;           ///< inputs
     std::vector<std::uint64_t> changes;  ///< of outputs, so far

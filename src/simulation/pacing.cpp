@@ -1,6 +1,5 @@
 #include "simulation/pacing.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -38,14 +37,15 @@ double seconds_until(Clock::time_point time) {
 /// Or until a signal comes. What a system needs to wake a process is not slept, but watched.
 void wait_until(Clock::time_point due) {
   constexpr double waking = 6e-5;  // s
-  const double seconds = seconds_until(due) - waking;
-  if (seconds > 0.0) {
+  while (StopSignals::received() == 0) {
+    const double left = seconds_until(due), seconds = left - waking;
+    if (left <= 0.0) return;
+    if (seconds <= 0.0) continue;
     timespec time{};
     time.tv_sec = static_cast<std::time_t>(seconds);
     time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);  // any signal ends it
   }
-  while (seconds_until(due) > 0.0 && StopSignals::received() == 0) continue;
 }
 
 constexpr double least_passed = 1e-7;  // s, the first bin's upper end
@@ -100,9 +100,9 @@ Pacing::Pacing(MPI_Comm comm, const RealtimeSettings& settings)
     : comm_(comm), settings_(settings) {}
 
 Pacing::~Pacing() {
+  if (settings_.paced()) prctl(PR_SET_TIMERSLACK, 0UL);  // as it was
   if (in_memory_) munlockall();
-  const sched_param ordinary{};
-  if (in_front_) sched_setscheduler(0, SCHED_OTHER, &ordinary);
+  if (in_front_) sched_setscheduler(0, policy_, &priority_);
 }
 
 std::string Pacing::begin(double t) {
@@ -125,6 +125,8 @@ std::string Pacing::lock() {
   if (static_cast<unsigned>(ranks_of(comm_)) > std::thread::hardware_concurrency()) {
     refused.push_back("scheduling (more ranks than processors)");
   } else {
+    policy_ = sched_getscheduler(0);
+    sched_getparam(0, &priority_);
     in_front_ = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
     if (!in_front_)
       refused.push_back(std::string("scheduling (SCHED_FIFO: ") + std::strerror(errno) + ")");

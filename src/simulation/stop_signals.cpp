@@ -32,6 +32,7 @@ void request_stop(int number) {
 StopSignals::StopSignals() {
   if (alive++ == 0) {
     stop_signal = 0;  // that of an earlier run has been obeyed
+    late_ones_are_ignored = false;
   }
   struct sigaction action = {};
   action.sa_handler = request_stop;

@@ -2,8 +2,9 @@
 import unittest
 
 import clocked_fmus
+import h5py
 import numpy as np
-from concord_runs import Results, execute, simulate
+from concord_runs import Results, execute, run_here, simulate
 from fmu_runs import FmuTest
 
 ROLES = ("me", "cs")
@@ -211,6 +212,27 @@ class Scheduled(Clocked):
                 self.assertTrue(np.array_equal(results.outputs["listener.n"], slow // 2))
                 at_slow = np.isclose(results.time % 0.2, 0) | np.isclose(results.time % 0.2, 0.2)
                 self.assertEqual(set(results.outputs["tasks.order"][at_slow]), {float(order)})
+
+    def test_texts(self):
+        """What one says behind its partitions the other has before its next ones."""
+        texts = ('<String name="heard" valueReference="250" causality="input" variability="discrete"><Start value="-"/>'
+                 '</String><String name="said" valueReference="350" causality="output" variability="discrete"/>')
+        for name in ("tasks", "others"):
+            clocked_fmus.build(self.folder, "tasks", ("se",), name=name, change=lambda text: text.replace(
+                "  </ModelVariables>", f"    {texts}\n  </ModelVariables>").replace(
+                    "  </ModelStructure>", '    <Output valueReference="350"/>\n  </ModelStructure>'))
+        path = self.text("  tasks: {fmu: tasks.fmu}\n  others: {fmu: others.fmu}\nconnections: [tasks.said -> others.heard]\n",
+                         stop=0.5)
+        for ranks in (1, 2):
+            out = self.folder / "out.h5"
+            run = run_here(path, "-cosim_type", "jacobi", "-cosim_step", 0.05, "-cosim_output", out, ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertNotIn("STRICT", run.stderr)
+            with h5py.File(out) as file:
+                found = [text.decode() for name, text in zip(file["texts/variable"], file["texts/value"])
+                         if name == b"others.said"]
+            self.assertEqual(found[-1], "3, 3, ")
+            self.assertEqual([text.split(",")[0] for text in found[-2:]], ["3", "3"])
 
     def test_check(self):
         self.clocked("tasks", "se")

@@ -285,6 +285,35 @@ connections: [source.minus -> left.f, source.plus -> it.f]
             again = self.last("left", "--start-value", "d", "20", "-subsystem_rtol", "1e-10")
             self.assertEqual(there, again)
 
+    TEXTS = "".join(f'    <ScalarVariable name="{name}" valueReference="{reference}" causality="{causality}" '
+                    f'variability="discrete"><String{start}/></ScalarVariable>\n'
+                    for name, reference, causality, start in (
+                        ("heard", 250, "input", ' start="nothing"'), ("said", 350, "output", ""),
+                        ("echo", 351, "output", ""), ("secret", 360, "output", "")))
+
+    def test_texts_that_are_connected(self):
+        """And one that the FMU refuses to tell, which is noted."""
+        for kind, late in (("me", 0), ("cs", 0.25)):
+            for name in ("a", "b"):
+                self.build("left", 1, kinds=(kind,), capabilities=("variable",), more=self.TEXTS)
+                (self.folder / "left.fmu").rename(self.folder / f"{name}.fmu")
+            model = write_model(self.folder, "model", "experiment: {start: 0, stop: 1}\nsubsystems:\n  a: {fmu: a.fmu}\n"
+                                "  b: {fmu: b.fmu}\nconnections: [a.said -> b.heard]\n")
+            for ranks in (1, 2):
+                out = self.folder / "out.h5"
+                run = run_here(model, "-cosim_type", "jacobi", "-cosim_step", 0.25, "-cosim_output", out, ranks=ranks)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertNotIn("STRICT", run.stderr)
+                self.assertIn("output 'secret' cannot be read (fmiGetString", run.stderr)
+                lines = csv.reader(execute("export", out, "--texts").stdout.splitlines()[1:])
+                found = {}
+                for t, name, text in lines:
+                    found.setdefault(name, []).append((round(float(t), 9), text))
+                self.assertEqual(found["a.said"], [(0.25 * k, f"a: {k}") for k in range(5)])
+                self.assertEqual([one for one in found["b.echo"] if one[0] >= 0.5],
+                                 [(0.25 * k + late, f"a: {k}") for k in range(1, 5)
+                                  if 0.5 <= 0.25 * k + late <= 1])
+
     def test_what_no_start_value_fixes(self):
         """A parameter that follows from others is none; a guess that is not kept is no wonder."""
         self.build("left", **EXCHANGE)

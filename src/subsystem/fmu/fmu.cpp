@@ -13,6 +13,8 @@
 #include "subsystem/fmu/clocks/clocks.hpp"
 #include "subsystem/fmu/fmu_texts.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "subsystem/ode/hybrid_model.hpp"
+#include "subsystem/ode_subsystem.hpp"
 #include "support/foreign_call.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
@@ -554,6 +556,19 @@ std::shared_ptr<const FmuSetup> with_log(std::shared_ptr<const FmuSetup> setup) 
   return logged;
 }
 
+std::unique_ptr<Subsystem> made(std::shared_ptr<const FmuSetup> setup,
+                                const SubsystemSettings& settings) {
+  if (setup->role == FmuRole::co_simulation) return make_co_simulation(std::move(setup), settings);
+  SubsystemDescription description = setup->description;
+  const FmuUse use = permitted(setup->use, settings);
+  description.capabilities = capabilities_of(*setup, use);
+  const double tolerance = chosen_tolerance(*setup, settings);
+  const auto model =
+      setup->role == FmuRole::model_exchange ? make_model_exchange : make_scheduled_execution;
+  return make_ode_subsystem(std::move(description), model(std::move(setup), use, tolerance),
+                            settings);
+}
+
 }  // namespace
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> setup,
@@ -562,10 +577,7 @@ std::unique_ptr<Subsystem> make_fmu_subsystem(std::shared_ptr<const FmuSetup> se
   const std::string who = "subsystem '" + request.subsystem + "': ";
   setup = with_log(std::move(setup));
   try {
-    if (setup->role == FmuRole::scheduled_execution)
-      return make_scheduled_execution(std::move(setup), settings);
-    return setup->role == FmuRole::co_simulation ? make_co_simulation(std::move(setup), settings)
-                                                 : make_model_exchange(std::move(setup), settings);
+    return made(std::move(setup), settings);
   } catch (const InputError& error) {
     throw InputError(request.location + ": " + who + error.what());
   } catch (const ForeignEnd&) {

@@ -25,7 +25,8 @@ std::shared_ptr<const TextInterface> texts_of(const FmuSetup& setup) {
   return std::make_shared<const TextInterface>(std::move(result));
 }
 
-FmuTexts::FmuTexts(const FmuSetup& setup) : setup_(&setup), fed_(setup.text_inputs.size(), 0) {
+FmuTexts::FmuTexts(const FmuSetup& setup)
+    : setup_(&setup), fed_(setup.text_inputs.size()), refused_(setup.text_outputs.size()) {
   for (const FmiVariable* variable : setup.text_inputs) {
     std::vector<std::string> texts = variable->start;
     for (const FmuStart& start : setup.input_starts)
@@ -66,10 +67,16 @@ bool FmuTexts::set(FmuInstance& instance) const {
   return true;
 }
 
-bool FmuTexts::put_out(FmuInstance& instance, std::span<std::string> texts) const {
-  for (const FmiVariable* variable : setup_->text_outputs) {
-    if (!instance.get_texts(*variable, texts.first(variable->size))) return false;
-    texts = texts.subspan(variable->size);
+bool FmuTexts::put_out(FmuInstance& instance, std::span<std::string> texts) {
+  if (instance.mode() == FmuMode::failed) return false;
+  for (std::size_t v = 0; v < refused_.size(); ++v) {
+    const FmiVariable& variable = *setup_->text_outputs[v];
+    if (refused_[v] == 0 && !instance.get_texts(variable, texts.first(variable.size))) {
+      refused_[v] = 1;
+      tell(*setup_, "output " + in_quotes(variable.name) + " cannot be read (" +
+                        instance.failure() + "): it stays empty");
+    }
+    texts = texts.subspan(variable.size);
   }
   return true;
 }

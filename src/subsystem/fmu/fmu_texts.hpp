@@ -23,7 +23,8 @@ class FmuTexts {
   /// Sets all that it was ever fed.
   bool set(FmuInstance& instance) const;
 
-  bool put_out(FmuInstance& instance, std::span<std::string> texts) const;
+  /// What the FMU refuses to tell is noted once, and stays empty. False where it had failed before.
+  bool put_out(FmuInstance& instance, std::span<std::string> texts);
 
   void io(Archive& archive) { CONCORD_MEMBERS(archive, inputs_, fed_); }
 
@@ -31,6 +32,7 @@ class FmuTexts {
   const FmuSetup* setup_;
   std::vector<std::string> inputs_;  ///< of all elements; where nothing feeds them, start values
   std::vector<char> fed_;            ///< variables, one of whose elements was fed
+  std::vector<char> refused_;        ///< outputs that the FMU does not tell
 };
 
 /// What texts and bytes an FMU's variables are; null: none.

@@ -9,7 +9,6 @@
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/tunable_parameters.hpp"
 #include "subsystem/ode/hybrid_model.hpp"
-#include "subsystem/ode_subsystem.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -213,15 +212,9 @@ void ScheduledModel::restore() {
 
 }  // namespace
 
-std::unique_ptr<Subsystem> make_scheduled_execution(std::shared_ptr<const FmuSetup> setup,
-                                                    const SubsystemSettings& settings) {
-  SubsystemDescription description = setup->description;
-  const FmuUse use = permitted(setup->use, settings);
-  description.capabilities = capabilities_of(*setup, use);
-  const double tolerance = chosen_tolerance(*setup, settings);
-  return make_ode_subsystem(std::move(description),
-                            std::make_unique<ScheduledModel>(std::move(setup), use, tolerance),
-                            settings);
+std::unique_ptr<HybridModel> make_scheduled_execution(std::shared_ptr<const FmuSetup> setup,
+                                                      const FmuUse& use, double tolerance) {
+  return std::make_unique<ScheduledModel>(std::move(setup), use, tolerance);
 }
 
 }  // namespace concord

@@ -10,6 +10,8 @@
 
 namespace concord {
 
+class HybridModel;
+
 /// A start value to be set before initialisation.
 struct FmuStart {
   const FmiVariable* variable;
@@ -106,9 +108,10 @@ bool iterate_events(FmuInstance& instance, EventOutcome& outcome, const Ticking*
 
 std::unique_ptr<Subsystem> make_co_simulation(std::shared_ptr<const FmuSetup> setup,
                                               const SubsystemSettings& settings);
-std::unique_ptr<Subsystem> make_model_exchange(std::shared_ptr<const FmuSetup> setup,
-                                               const SubsystemSettings& settings);
-std::unique_ptr<Subsystem> make_scheduled_execution(std::shared_ptr<const FmuSetup> setup,
-                                                    const SubsystemSettings& settings);
+/// What Concord integrates, with this use of its FMU.
+std::unique_ptr<HybridModel> make_model_exchange(std::shared_ptr<const FmuSetup> setup,
+                                                 const FmuUse& use, double tolerance);
+std::unique_ptr<HybridModel> make_scheduled_execution(std::shared_ptr<const FmuSetup> setup,
+                                                      const FmuUse& use, double tolerance);
 
 }  // namespace concord

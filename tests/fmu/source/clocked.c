@@ -23,6 +23,7 @@ typedef struct {
   void (*unlock)(void);
   void* environment;
   int role;
+  char heard[64], said[64]; /* texts: input 250, output 350; 351 is what was heard */
 } Instance;
 
 static bool refused(Instance* c, const char* function, const char* why) {
@@ -171,6 +172,19 @@ int fmi3SetFloat64(Instance* c, const unsigned* vr, size_t n, const double* v, s
     *place(&c->s, vr[i]) = v[i];
     c->s.fed = c->s.fed || c->s.mode == ACTIVATION;
   }
+  return OK;
+}
+int fmi3SetString(Instance* c, const unsigned* vr, size_t n, const char** v, size_t m) {
+  REQUIRE_MODE(INSTANTIATED | INITIALIZING | EVENT | STEP | ACTIVATION);
+  REQUIRE(n == 1 && m == 1 && vr[0] == 250, "a wrong text");
+  snprintf(c->heard, sizeof c->heard, "%s", v[0]);
+  return OK;
+}
+int fmi3GetString(Instance* c, const unsigned* vr, size_t n, const char** v, size_t m) {
+  REQUIRE_MODE(INITIALIZING | EVENT | CONTINUOUS | STEP | ACTIVATION);
+  REQUIRE(n == 1 && m == 1 && (vr[0] == 350 || vr[0] == 351), "a wrong text");
+  snprintf(c->said, sizeof c->said, "%g, %s", c->s.y[2], c->heard);
+  v[0] = vr[0] == 350 ? c->said : c->heard;
   return OK;
 }
 int fmi3SetClock(Instance* c, const unsigned* vr, size_t n, const bool* v) {

@@ -29,6 +29,7 @@ typedef struct {
   char name[64];
   bool exchange, updates; /* a discrete input waits for the event update */
   long calls[TALLIES];
+  char heard[32], said[32]; /* inputs from 200 on, outputs from 300 on that are texts */
 } Instance;
 enum { OK, WARNING, DISCARD, ERROR, FATALITY, PENDING };
 
@@ -116,14 +117,26 @@ ACCESS(Real, double, "rf")
 ACCESS(Integer, int, "ie")
 ACCESS(Boolean, Boolean, "b")
 int FMI(SetString)(Instance* c, const unsigned* vr, size_t n, const char** v) {
-  REQUIRE_MODE(INSTANTIATED);
-  for (size_t i = 0; i < n; ++i)
-    if (vr[i] >= 400) c->s.p[vr[i] - 400] = (double)strlen(v[i]);
+  for (size_t i = 0; i < n; ++i) {
+    const bool input = vr[i] < 300;
+    REQUIRE_MODE(input ? INSTANTIATED | CONTINUOUS | STEP : INSTANTIATED);
+    if (input)
+      snprintf(c->heard, sizeof c->heard, "%s", v[i]);
+    else if (vr[i] >= 400)
+      c->s.p[vr[i] - 400] = (double)strlen(v[i]);
+  }
   return OK;
 }
 
-int FMI(GetString)(void* c, const unsigned* vr, size_t n, const char** v) {
-  return (void)c, (void)vr, (void)n, (void)v, ERROR;
+/* 350: what it says; 351: what it has heard; others it refuses. */
+int FMI(GetString)(Instance* c, const unsigned* vr, size_t n, const char** v) {
+  REQUIRE(c->s.mode == INSTANTIATED ? "read before initialisation" : NULL);
+  for (size_t i = 0; i < n; ++i) {
+    if (vr[i] != 350 && vr[i] != 351) return ERROR;
+    snprintf(c->said, sizeof c->said, "%s: %d", c->name, (int)floor(c->s.t / 0.25 + 1e-9));
+    v[i] = vr[i] == 350 ? c->said : c->heard;
+  }
+  return OK;
 }
 
 void* FMI(InstantiateSlave)(const char* name, const char* guid, const char* folder,

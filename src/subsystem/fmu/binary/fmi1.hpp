@@ -40,21 +40,16 @@ struct SlaveCallbacks {
   void (*step_finished)(Component, Status);
 };
 
-template <class Value>
-using Get = FmiFunction<const Reference*, std::size_t, Value*>;
-template <class Value>
-using Set = FmiFunction<const Reference*, std::size_t, const Value*>;
-
 /// Beside CommonFunctions.
 struct Functions {
-  Get<Real> get_real;
-  Get<Integer> get_integer;
-  Get<Boolean> get_boolean;
-  Get<String> get_string;
-  Set<Real> set_real;
-  Set<Integer> set_integer;
-  Set<Boolean> set_boolean;
-  Set<String> set_string;
+  FmiGet<Real> get_real;
+  FmiGet<Integer> get_integer;
+  FmiGet<Boolean> get_boolean;
+  FmiGet<String> get_string;
+  FmiSet<Real> set_real;
+  FmiSet<Integer> set_integer;
+  FmiSet<Boolean> set_boolean;
+  FmiSet<String> set_string;
   // model exchange
   Component (*instantiate_model)(String, String, ModelCallbacks, Boolean) = nullptr;
   FmiFunction<Boolean, Real, EventInfo*> initialize;

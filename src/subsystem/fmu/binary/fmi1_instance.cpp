@@ -69,7 +69,7 @@ class Fmi1Instance final : public FmuInstance {
   bool settle_events(bool changed);
   bool set_given();
   template <class Value>
-  bool set_new(const fmi1::Set<Value>& set, const std::map<FmiReference, Value>& given,
+  bool set_new(const FmiSet<Value>& set, const std::map<FmiReference, Value>& given,
                std::map<FmiReference, Value>& taken);
   bool update_discrete_states_once(EventOutcome& outcome, bool& again) override;
   StepEnd step(double time, double size, bool no_rollback, double& reached,
@@ -83,8 +83,8 @@ class Fmi1Instance final : public FmuInstance {
   bool write_texts(const FmiVariable& variable, std::span<const std::string> values) override;
   bool read_texts(const FmiVariable& variable, std::span<std::string> values) override;
   template <class Value>
-  bool put(const FmuPorts::Group& group, std::span<const double> values,
-           const fmi1::Set<Value>& set, std::map<FmiReference, Value>& given);
+  bool put(const FmuPorts::Group& group, std::span<const double> values, const FmiSet<Value>& set,
+           std::map<FmiReference, Value>& given);
   bool is_before_start() const {
     return mode() == FmuMode::instantiated || mode() == FmuMode::initializing;
   }
@@ -187,7 +187,7 @@ bool Fmi1Instance::set_given() {
 }
 
 template <class Value>
-bool Fmi1Instance::set_new(const fmi1::Set<Value>& set, const std::map<FmiReference, Value>& given,
+bool Fmi1Instance::set_new(const FmiSet<Value>& set, const std::map<FmiReference, Value>& given,
                            std::map<FmiReference, Value>& taken) {
   std::vector<FmiReference> references;
   std::vector<Value> values;
@@ -234,7 +234,7 @@ bool Fmi1Instance::read_texts(const FmiVariable& variable, std::span<std::string
 
 template <class Value>
 bool Fmi1Instance::put(const FmuPorts::Group& group, std::span<const double> values,
-                       const fmi1::Set<Value>& set, std::map<FmiReference, Value>& given) {
+                       const FmiSet<Value>& set, std::map<FmiReference, Value>& given) {
   const std::span<const FmiReference> r = group.references;
   const std::span<Value> typed = room<Value>(r.size());
   for (std::size_t i = 0; i < typed.size(); ++i) {
@@ -259,7 +259,7 @@ bool Fmi1Instance::set_group(const FmuPorts::Group& group, std::span<const doubl
 bool Fmi1Instance::get_group(const FmuPorts::Group& group, std::span<double> values) {
   if (mode() == FmuMode::initializing && !initialized()) return false;
   const std::span<const FmiReference> r = group.references;
-  const auto get = [&]<class Value>(const fmi1::Get<Value>& function) {
+  const auto get = [&]<class Value>(const FmiGet<Value>& function) {
     return scattered<Value>(group, values, [&](std::span<Value> typed) {
       return invoke(function, r.data(), r.size(), typed.data());
     });

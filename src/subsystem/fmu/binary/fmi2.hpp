@@ -36,25 +36,20 @@ struct Callbacks {
   Environment environment;
 };
 
-template <class Value>
-using Get = FmiFunction<const Reference*, std::size_t, Value*>;
-template <class Value>
-using Set = FmiFunction<const Reference*, std::size_t, const Value*>;
-
 /// Beside CommonFunctions.
 struct Functions {
   Component (*instantiate)(String, Type, String, String, const Callbacks*, Boolean,
                            Boolean) = nullptr;
   FmiFunction<Boolean, Real, Real, Boolean, Real> setup_experiment;
   FmiFunction<> enter_initialization_mode;
-  Get<Real> get_real;
-  Get<Integer> get_integer;
-  Get<Boolean> get_boolean;
-  Get<String> get_string;
-  Set<Real> set_real;
-  Set<Integer> set_integer;
-  Set<Boolean> set_boolean;
-  Set<String> set_string;
+  FmiGet<Real> get_real;
+  FmiGet<Integer> get_integer;
+  FmiGet<Boolean> get_boolean;
+  FmiGet<String> get_string;
+  FmiSet<Real> set_real;
+  FmiSet<Integer> set_integer;
+  FmiSet<Boolean> set_boolean;
+  FmiSet<String> set_string;
   FmiFunction<const Reference*, std::size_t, const Reference*, std::size_t, const Real*, Real*>
       get_directional_derivative;
   // model exchange

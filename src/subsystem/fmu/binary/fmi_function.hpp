@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace concord {
@@ -12,5 +13,11 @@ struct FmiFunction {
 
   explicit operator bool() const { return call != nullptr; }
 };
+
+/// Of variables by their references, in FMI 1.0 and 2.0.
+template <class Value>
+using FmiGet = FmiFunction<const unsigned int*, std::size_t, Value*>;
+template <class Value>
+using FmiSet = FmiFunction<const unsigned int*, std::size_t, const Value*>;
 
 }  // namespace concord

@@ -143,7 +143,10 @@ bool FmuInstance::get_texts(const FmiVariable& variable, std::span<std::string> 
   if (values.empty()) return true;
   if (!may(in_initialization | while_running, "Get")) return false;
   if (fed_) throw_misuse("Get after Set without a step between");
-  return read_texts(variable, values);
+  const FmuMode before = mode_;
+  const bool good = read_texts(variable, values);
+  mode_ = before;
+  return good;
 }
 
 bool FmuInstance::get_if_it_can(const FmuPorts& ports, std::span<double> values) {

@@ -162,6 +162,7 @@ class FmuInstance {
   /// Of a String or Binary, as they are, one per element; false, too, where what the FMU gives is
   /// longer than it says.
   bool put_texts(const FmiVariable& variable, std::span<const std::string> values);
+  /// The FMU may refuse and go on.
   bool get_texts(const FmiVariable& variable, std::span<std::string> values);
   bool enter_configuration();
   bool leave_configuration();
