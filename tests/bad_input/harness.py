@@ -2,16 +2,17 @@
 
 A case is a function with one argument, the Bench it works on; `@case` gives it to ctest.
 """
-import shutil
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
-from patience import HANGS  # noqa: E402  pylint: disable=wrong-import-position
+from one_after_the_other import OneAfterTheOther
+from patience import HANGS
 
-PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+PROGRAM = Path(os.environ["CONCORD_PROGRAM"]).resolve()
+COMMANDS = OneAfterTheOther("command_after_command")
 
 # What a user must never see. `mpirun` names the rank that ended first: that is its own affair.
 NEVER = ("PETSC ERROR", "MPI_ABORT", "MPI_ERRORS", "HDF5-DIAG", "Segmentation", "core dumped",
@@ -126,7 +127,11 @@ class Bench:
         return Ended(" ".join(process.args), process.returncode, out, err)
 
     def run(self, *words, ranks=1, **how):
-        return self.end(self.start(*words, ranks=ranks, **how))
+        if ranks > 1 or how:
+            return self.end(self.start(*words, ranks=ranks, **how))
+        command = self.command(*words)
+        ended = COMMANDS.run(command, HANGS, self.folder)
+        return Ended(" ".join(command), ended.returncode, ended.stdout, ended.stderr)
 
     def results(self):
         return sorted(path.name for path in self.folder.rglob("*.h5*"))
@@ -155,15 +160,23 @@ class Bench:
         return status, time
 
 
+def fails(name):
+    """Whether a case fails, which is told."""
+    with tempfile.TemporaryDirectory(prefix="concord_bad_input_", ignore_cleanup_errors=True) as folder:
+        try:
+            cases[name](Bench(folder))
+        except AssertionError as failure:
+            print(f"{name}: {failure}", file=sys.stderr)
+            return True
+    return False
+
+
 def main():
-    """harness.py's users: FILE.py PROGRAM (--list | CASE)."""
-    if sys.argv[1] == "--list":
-        print(";".join(cases), end="")
-        return
-    folder = tempfile.mkdtemp(prefix="concord_bad_input_")
-    try:
-        cases[sys.argv[2]](Bench(folder))
-    except AssertionError as failure:
-        sys.exit(f"{sys.argv[2]}: {failure}")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    """harness.py's users: FILE.py [CASE...], all of them without one; FILE.py --part K N: each N-th from K on."""
+    names = sys.argv[1:] or list(cases)
+    if names[0] == "--part":
+        names = list(cases)[int(names[1])::int(names[2])]
+    failed = [name for name in names if fails(name)]
+    print(f"{len(names)} cases: {' '.join(names)}")
+    if failed:
+        sys.exit(f"{len(failed)} of {len(names)} failed: {' '.join(failed)}")

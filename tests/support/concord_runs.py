@@ -3,6 +3,7 @@ import functools
 import os
 import subprocess
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import h5py
 import numpy as np
 
 from patience import HANGS
-from run_after_run import RunAfterRun
+from one_after_the_other import OneAfterTheOther
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -75,22 +76,30 @@ def in_short(choices, step, first=0):
     return choices if "CONCORD_LONG" in os.environ else choices[first % step::step]
 
 
+@functools.cache
+def _commands(_thread):
+    return OneAfterTheOther("command_after_command")
+
+
 def execute(*arguments, ranks=1, timeout=HANGS):
     """The program's CompletedProcess, whatever its exit code."""
-    launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-    command = [*launcher, os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+    command = [os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
+    if ranks == 1:
+        return _commands(threading.get_ident()).run(command, timeout)
+    return subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), *command], capture_output=True, text=True,
+                          check=False, timeout=timeout)
 
 
 @functools.cache
-def _on(ranks):
-    return RunAfterRun(ranks)
+def _runs(ranks):
+    launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    return OneAfterTheOther("run_after_run", *launcher)
 
 
 def run_here(*words, ranks=1, timeout=HANGS):
     """The CompletedProcess of `concord run WORDS`, but that its process goes on to the next one: for what no
     signal or crash ends, and what looks at nothing but results and what is said."""
-    return _on(ranks).run(words, timeout)
+    return _runs(ranks).run(words, timeout)
 
 
 def simulate(model, *options, ranks=1, timeout=HANGS, jumps=False):

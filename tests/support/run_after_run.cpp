@@ -1,22 +1,19 @@
-/// One `concord run` after the other in this process, or these of mpirun, each as the words say
-/// that standard input has: their count, the files for standard output and error, and what is
-/// behind `concord run`, each with a zero byte behind it. The exit code of each goes to standard
-/// output, in a line.
+/// One `concord run` after the other in this process, or these of mpirun. Standard input says the
+/// files for standard output and error, the folder and what is behind `concord run`, see
+/// asked_words.hpp; standard output has the exit code of each, in a line.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
-#include <iostream>
-#include <sstream>
-#include <string>
+#include <filesystem>
 #include <thread>
-#include <vector>
 
 #include "concord/errors.hpp"
 #include "concord/program.hpp"
 #include "concord/simulation.hpp"
+#include "support/asked_words.hpp"
 
 namespace {
 
@@ -29,14 +26,6 @@ void share(void* data, std::size_t size, MPI_Datatype type) {
   }
 }
 
-std::string read_text() {
-  std::string word, text;
-  if (!std::getline(std::cin, word, '\0')) return {};
-  for (std::size_t left = std::stoul(word); left > 0 && std::getline(std::cin, word, '\0'); --left)
-    text += word + '\0';
-  return text;
-}
-
 /// None at the end.
 std::vector<std::string> next_words(int rank) {
   std::string text = rank == 0 ? read_text() : "";
@@ -44,10 +33,7 @@ std::vector<std::string> next_words(int rank) {
   share(&size, 1, MPI_UNSIGNED_LONG);
   text.resize(size);
   share(text.data(), size, MPI_CHAR);
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, '\0');) words.push_back(word);
-  return words;
+  return words_of(text);
 }
 
 /// While it lives, what is written to one of the standard streams goes to a file.
@@ -97,7 +83,8 @@ int main(int argc, char** argv) {
     int code = 0;
     {
       const Redirected out(words.at(0), stdout), error(words.at(1), stderr);
-      code = run({words.begin() + 2, words.end()}, rank);
+      std::filesystem::current_path(words.at(2));
+      code = run({words.begin() + 3, words.end()}, rank);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) std::cout << code << std::endl;
