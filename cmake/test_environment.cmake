@@ -2,7 +2,8 @@
 # remarks on containers, without binding every run to the same first cores, and without ranks that keep
 # a core busy while they wait, which Open MPI stops only where one job alone has more ranks than cores. The
 # Pictures and reports are there where the Python package is, which sanitizers keep out. The
-# libraries of test FMUs are compiled once for all tests. With sanitizers, leaks are not looked for: Open MPI
+# libraries of test FMUs are compiled once for all tests; exported FMUs are compiled quickly, as none is for
+# speed. With sanitizers, leaks are not looked for: Open MPI
 # and its parts leave many.
 #   set_tests_properties(name PROPERTIES ENVIRONMENT "${CONCORD_TEST_ENVIRONMENT}" PROCESSORS 2)
 set(CONCORD_TEST_ENVIRONMENT
@@ -14,6 +15,7 @@ set(CONCORD_TEST_ENVIRONMENT
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_btl_vader_single_copy_mechanism=none
   OMP_NUM_THREADS=1
+  CFLAGS=-O0
   CONCORD_FMU_LIBRARIES=${PROJECT_BINARY_DIR}/tests/fmu_libraries
   ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:verify_asan_link_order=0)
 

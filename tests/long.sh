@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for tests/run.sh: installs what is missing, builds everything, runs every method
+# What takes too long for tests/run.sh: installs what is missing, builds everything and each header alone, runs every method
 # on 200 random networks in random units, and prints the table of doc/numerics.md; then subsystems that
 # fail in every call, and prints the tables of doc/faults.md; then models of up to 10^5 subsystems, for
 # the table of doc/scaling.md; then pages of concord report in a browser, and
@@ -20,7 +20,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 install_packages
 bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
-build_targets all
+build_targets all architecture_headers_alone
 mpi_environment
 export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 

@@ -31,7 +31,7 @@ const RegisteredCommand export_fmu_command({
         "has them beside itself (--with-libraries).\n"
         "With SUBSYSTEM, one with 'equations:' or a table as an FMU for model exchange and\n"
         "co-simulation: C sources, and a binary for this machine where there is a C compiler,\n"
-        "which the environment variable CC names (default: cc).",
+        "which the environment variable CC names (default: cc), with options in CFLAGS.",
     .words = {{.name = "fmi",
                .value = "2|3",
                .help = "version of the standard: 2.0, which more tools read and in which a\n"

@@ -16,11 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The words of an environment variable.
+std::vector<std::string> words_in(const char* variable) {
+  const char* chosen = std::getenv(variable);
+  std::istringstream stream(chosen == nullptr ? "" : chosen);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 /// $CC, which may hold options ("ccache gcc"), or cc.
 std::vector<std::string> compiler() {
-  const char* chosen = std::getenv("CC");
-  std::istringstream stream(chosen == nullptr ? "" : chosen);
-  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  const auto words = words_in("CC");
   return words.empty() ? std::vector<std::string>{"cc"} : words;
 }
 
@@ -35,8 +40,10 @@ Compilation compile_shared_library(const fs::path& source, const fs::path& targe
   Compilation result;
   std::vector<std::string> words = compiler();
   result.compiler = joined(words, " ");
-  words.insert(words.end(), {"-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-o",
-                             target.string(), source.string(), "-lm"});
+  words.insert(words.end(), {"-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"});
+  const auto flags = words_in("CFLAGS");
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {"-o", target.string(), source.string(), "-lm"});
   const fs::path messages = target.string() + ".log";
   try {
     const int code = run_program({.words = words, .output = messages});
