@@ -1,6 +1,6 @@
 #include "simulation/linear_system.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +10,7 @@
 #include "concord/errors.hpp"
 #include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
+#include "support/dense_decompositions.hpp"
 #include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
@@ -192,15 +193,15 @@ Modes modes_of(const Eigen::MatrixXd& a) {
   }
   const Eigen::VectorXd sizes = balancing_sizes(a);
   const Dense sized = sizes.cwiseInverse().asDiagonal() * a * sizes.asDiagonal();
-  const Eigen::EigenSolver<Dense> solver(sized);
+  const EigenPairs pairs = eigen_pairs(sized);
   std::vector<Eigen::Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
-  const auto& values = solver.eigenvalues();
+  const auto& values = pairs.values;
   std::stable_sort(order.begin(), order.end(), [&](Eigen::Index i, Eigen::Index j) {
     return values[i].real() > values[j].real();
   });
   modes.eigenvalues = values(order);
-  const Eigen::MatrixXcd v = Eigen::MatrixXcd(solver.eigenvectors()(Eigen::all, order));
+  const Eigen::MatrixXcd v = pairs.vectors(Eigen::all, order);
   const Eigen::FullPivLU<Eigen::MatrixXcd> factors(v);
   const double unit = 8.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
   modes.rounding = Eigen::VectorXd::Constant(n, std::sqrt(unit) * sized.norm());

@@ -1,6 +1,5 @@
 #include "simulation/pace_groups.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "network/strong_components.hpp"
+#include "support/dense_decompositions.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -156,8 +156,7 @@ Block Search::block_of(Subsystems subsystems) const {
 
 Search::Eigenvalues Search::eigenvalues_of(const Dense& a) {
   if (a.rows() == 0) return {};
-  const Eigen::EigenSolver<Dense> solver(a, false);
-  const auto& values = solver.eigenvalues();
+  const Eigen::VectorXcd values = eigenvalues(a);
   return {values.data(), values.data() + values.size()};
 }
 

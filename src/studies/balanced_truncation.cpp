@@ -7,6 +7,7 @@
 
 #include "concord/errors.hpp"
 #include "studies/transfer.hpp"
+#include "support/dense_decompositions.hpp"
 
 namespace concord {
 namespace {
@@ -41,8 +42,8 @@ Dense solved_lyapunov(const Dense& a, const Dense& q) {
 
 /// F with F F^T = P; what rounding has made negative is 0.
 Dense square_root(const Dense& p) {
-  const Eigen::SelfAdjointEigenSolver<Dense> solver(p);
-  return solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  const SymmetricEigenPairs pairs = symmetric_eigen_pairs(p);
+  return pairs.vectors * pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
 /// Exchanges neighbours on the diagonal of the triangular T, keeping U T U^H.
@@ -99,6 +100,13 @@ Split split(const StateSpace& system) {
   return result;
 }
 
+/// The largest singular value, which is that of the real matrix that does the same.
+double norm_of(const ComplexDense& z) {
+  Dense real(2 * z.rows(), 2 * z.cols());
+  real << z.real(), -z.imag(), z.imag(), z.real();
+  return singular_values(real).values[0];
+}
+
 double largest_difference(const StateSpace& system, const StateSpace& reduced) {
   const Eigen::VectorXcd values = modes_of(system.a).shown_eigenvalues();
   const TransferFunction whole(system), less(reduced);
@@ -106,7 +114,7 @@ double largest_difference(const StateSpace& system, const StateSpace& reduced) {
   for (const double frequency : frequency_grid({values.begin(), values.end()}, {})) {
     const ComplexDense difference = whole({0.0, frequency}) - less({0.0, frequency});
     if (difference.size() > 0 && difference.allFinite())
-      largest = std::max(largest, difference.jacobiSvd().singularValues()[0]);
+      largest = std::max(largest, norm_of(difference));
   }
   return largest;
 }
@@ -129,17 +137,15 @@ ReducedSystem balanced_truncation(const StateSpace& given, Eigen::Index order) {
   const Dense a = system.a.topLeftCorner(m, m), b = system.b.topRows(m), c = system.c.leftCols(m);
   const Dense reached = square_root(solved_lyapunov(a, b * b.transpose()));
   const Dense seen = square_root(solved_lyapunov(a.transpose(), c.transpose() * c));
-  const Eigen::JacobiSVD<Dense> svd(seen.transpose() * reached,
-                                    Eigen::ComputeThinU | Eigen::ComputeThinV);
-  result.hankel = svd.singularValues();
+  const SingularValues svd = singular_values(seen.transpose() * reached);
+  result.hankel = svd.values;
   const double rounding = m == 0 ? 0.0 : 1e-15 * result.hankel[0];
   Eigen::Index k = order - result.kept;
   while (k > 0 && !(result.hankel[k - 1] > rounding)) --k;  // what nothing reaches has no weight
   result.bound = 2.0 * result.hankel.tail(m - k).sum();
   const Eigen::VectorXd weights = result.hankel.head(k).cwiseSqrt().cwiseInverse();
-  const Dense into = reached * svd.matrixV().leftCols(k) * weights.asDiagonal();
-  const Dense out_of =
-      weights.asDiagonal() * svd.matrixU().leftCols(k).transpose() * seen.transpose();
+  const Dense into = reached * svd.v.leftCols(k) * weights.asDiagonal();
+  const Dense out_of = weights.asDiagonal() * svd.u.leftCols(k).transpose() * seen.transpose();
   const StateSpace decaying{a, b, c, system.d};
   const StateSpace less{out_of * a * into, out_of * b, c * into, system.d};
   result.error = largest_difference(decaying, less);

@@ -3,12 +3,12 @@
 #include <gsl/gsl_cdf.h>
 #include <petsctao.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "support/callback_guard.hpp"
+#include "support/dense_decompositions.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 #include "support/vec_entries.hpp"
@@ -221,10 +221,10 @@ Confidence confidence_of(const std::vector<FreeNumber>& free, const std::vector<
   for (Eigen::Index k = 0; k < m; ++k)
     by.col(k) = residuals.by.col(open[static_cast<std::size_t>(k)]) *
                 free[static_cast<std::size_t>(open[static_cast<std::size_t>(k)])].size();
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(by, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  const auto& singular = svd.singularValues();
+  const SingularValues svd = singular_values(by);
+  const auto& singular = svd.values;
   result.condition = singular[0] / singular[m - 1];
-  const Eigen::MatrixXd root = svd.matrixV() * singular.cwiseInverse().asDiagonal();
+  const Eigen::MatrixXd root = svd.v * singular.cwiseInverse().asDiagonal();
   const Eigen::MatrixXd covariance = root * root.transpose();
   constexpr double upper = 0.975;  // of a distribution, for intervals of 95 %
   const double width = deviations == Deviations::known ? gsl_cdf_ugaussian_Pinv(upper)
@@ -233,7 +233,7 @@ Confidence confidence_of(const std::vector<FreeNumber>& free, const std::vector<
     const Eigen::Index i = open[static_cast<std::size_t>(k)];
     const auto number = static_cast<std::size_t>(i);
     result.half_widths[number] = width * std::sqrt(covariance(k, k)) * free[number].size();
-    result.weakest[i] = svd.matrixV()(k, m - 1);
+    result.weakest[i] = svd.v(k, m - 1);
     for (Eigen::Index l = 0; l < m; ++l)
       result.correlations(i, open[static_cast<std::size_t>(l)]) =
           covariance(k, l) / std::sqrt(covariance(k, k) * covariance(l, l));

@@ -6,7 +6,8 @@
 #include <functional>
 #include <limits>
 #include <numbers>
-#include <unsupported/Eigen/MatrixFunctions>
+
+#include "support/matrix_exponential.hpp"
 
 namespace concord {
 namespace {
@@ -242,7 +243,7 @@ StepCurve step_response(const StateSpace& system, std::optional<double> until) {
   Dense generator = Dense::Zero(n + 1, n + 1);
   generator.topLeftCorner(n, n) = sized.a;
   generator.topRightCorner(n, 1) = sized.b;
-  const Dense step = Dense(generator * (end / count)).exp();
+  const Dense step = matrix_exponential(generator * (end / count));
   Eigen::VectorXd state = Eigen::VectorXd::Unit(n + 1, n);
   StepCurve response;
   for (int i = 0; i <= count; ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "coupling/estimation/matrix_exponential.hpp"
+#include "support/matrix_exponential.hpp"
 
 namespace concord {
 namespace {

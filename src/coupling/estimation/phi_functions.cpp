@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "coupling/estimation/matrix_exponential.hpp"
 #include "coupling/estimation/small_product.hpp"
+#include "support/matrix_exponential.hpp"
 
 namespace concord {
 namespace {

@@ -1,4 +1,4 @@
-#include "coupling/estimation/matrix_exponential.hpp"
+#include "support/matrix_exponential.hpp"
 
 #include <unsupported/Eigen/MatrixFunctions>
 
