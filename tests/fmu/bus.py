@@ -126,6 +126,23 @@ class Direct(Bus):
                          ["0500", "0601", "0702", "0503", "0604", "0705"])
 
 
+class Link(Bus):
+    """Operations of 24 bytes as messages of a link: 1920 bit/s are 0.1 s for each, and they travel 0.03 s."""
+
+    def test_bytes(self):
+        self.node("one", BURST=3, ID=5, FIRST=0.1, PERIOD=0.5)
+        self.node("other", "me", FIRST=100)
+        path = self.text("one", "other", connections="one.Powertrain.Tx_Data -> net.b, one.Powertrain.Tx_Clock -> net.b.send, "
+                         "net.b.received -> other.Powertrain.Rx_Data, net.b.arrived -> other.Powertrain.Rx_Clock",
+                         more="  net: {messages: {channels: {b: {type: bytes}}, rate: 1920, delay: 0.03, queue: 1}}\n")
+        for ranks in (1, 2):
+            run = simulate(path, *JACOBI, ranks=ranks)
+            times = run.time[np.flatnonzero(np.diff(run.outputs["other.frames"])) + 1]
+            self.assertLess(np.abs(times - [0.23, 0.33, 0.73, 0.83]).max(), 1e-14)
+            self.assertEqual(self.last(run, "other.order"), ((5 * 2048 + 6) * 2048 + 5) * 2048 + 6)
+            self.assertEqual(self.last(run, "net.dropped"), 2)
+
+
 class Can(Bus):
     """Three nodes on a bus, whose frames are each for the two others."""
 
