@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "subsystem/messages/messages.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -39,6 +41,9 @@ class TerminalConnections {
  public:
   explicit TerminalConnections(Model& model) : model_(model) {
     for (const SubsystemEntry& entry : model.subsystems) {
+      if (const auto& messages = entry.type->messages)
+        for (const MessagePort& port : messages->ports)
+          if (port.node) nodes_.insert(entry.description.name + "." + port.name);
       if (!entry.type->fmu) continue;
       for (const FmiTerminal& terminal : entry.type->fmu->model->terminals)
         add(entry, terminal, entry.description.name + ".");
@@ -55,6 +60,9 @@ class TerminalConnections {
         join(connection, from->second, to->second);
       else if (from == terminals_.end() && to == terminals_.end())
         model_.connections.push_back(connection);
+      else if (nodes_.contains(from == terminals_.end() ? connection.from : connection.to))
+        join_node(connection, from == terminals_.end() ? to->second : from->second,
+                  from == terminals_.end() ? connection.from : connection.to);
       else
         refuse_half(connection, from != terminals_.end());
     }
@@ -80,6 +88,30 @@ class TerminalConnections {
     throw InputError(at(connection) + in_quotes(from ? connection.from : connection.to) +
                      " is a terminal, and " + in_quotes(from ? connection.to : connection.from) +
                      " is none; connect terminals with each other, or name variables");
+  }
+
+  /// With a node of a CAN bus, whose names are those of its members.
+  void join_node(const ConnectionEntry& connection, const Owned& own, const std::string& node) {
+    if (own.terminal->rule != MatchingRule::transceiver)
+      throw InputError(at(connection) + in_quotes(node) + " is a node of a bus, and the terminal " +
+                       in_quotes(own.terminal->name) + " has the matchingRule " +
+                       in_quotes(own.terminal->rule_name) +
+                       "; connect one with org.fmi-ls-bus.transceiver");
+    std::vector<std::string> joined_members;
+    for (const TerminalMember& member : own.terminal->members) {
+      const bool sends = member.name.starts_with("Tx_");
+      if (!sends && !member.name.starts_with("Rx_")) continue;
+      variable(connection, own, member);
+      const std::string other = node + "." + counterpart(member, own);
+      ConnectionEntry entry = connection;
+      entry.from = sends ? own.name_of(member) : other;
+      entry.to = sends ? other : own.name_of(member);
+      joined_members.push_back(entry.from + " -> " + entry.to);
+      model_.connections.push_back(entry);
+    }
+    model_.notes.push_back((connection.location.empty() ? "" : connection.location + ": ") +
+                           connection.from + " -> " + connection.to + " connects " +
+                           joined(joined_members));
   }
 
   void join(const ConnectionEntry& connection, const Owned& from, const Owned& to) {
@@ -116,7 +148,8 @@ class TerminalConnections {
   /// What one has and the other has not: each goes by its own rule.
   static void require_partial(const ConnectionEntry& connection, const Owned& of,
                               const std::string& what) {
-    if (of.terminal->rule == MatchingRule::bus) return;
+    if (of.terminal->rule == MatchingRule::bus || of.terminal->rule == MatchingRule::transceiver)
+      return;
     throw InputError(at(connection) + "only the terminal " + in_quotes(of.terminal->name) + " of " +
                      in_quotes(of.owner->description.name) + " has the " + what +
                      ", all of whose members must match (matchingRule " + of.terminal->rule_name +
@@ -130,8 +163,13 @@ class TerminalConnections {
         throw InputError(at(connection) + "the terminal " + in_quotes(one->terminal->name) +
                          " of " + in_quotes(one->owner->description.name) +
                          " has the matchingRule " + in_quotes(one->terminal->rule_name) +
-                         "; terminals with plug, bus and sequence can be connected, of others "
-                         "the variables");
+                         "; terminals with plug, bus, sequence and org.fmi-ls-bus.transceiver can "
+                         "be connected, of others the variables");
+    const bool sends = from.terminal->rule == MatchingRule::transceiver;
+    if (sends != (to.terminal->rule == MatchingRule::transceiver))
+      throw InputError(at(connection) + "a transceiver sends to what another one receives by, a " +
+                       name_of(sends ? to.terminal->rule : from.terminal->rule) +
+                       " goes by names or order; connect transceivers with each other");
     const bool in_order = from.terminal->rule == MatchingRule::sequence;
     if (in_order != (to.terminal->rule == MatchingRule::sequence))
       throw InputError(at(connection) + "a sequence goes by order, a " +
@@ -151,19 +189,26 @@ class TerminalConnections {
     return result;
   }
 
+  /// The name of what a member meets.
+  static std::string counterpart(const TerminalMember& member, const Owned& of) {
+    if (of.terminal->rule != MatchingRule::transceiver) return member.name;
+    if (member.name.starts_with("Tx_")) return "Rx_" + member.name.substr(3);
+    return member.name.starts_with("Rx_") ? "Tx_" + member.name.substr(3) : member.name;
+  }
+
   static std::vector<Pair> by_name(const ConnectionEntry& connection, const Owned& from,
                                    const Owned& to) {
     const auto &a = from.terminal->members, &b = to.terminal->members;
     std::vector<Pair> result;
     for (const TerminalMember& member : a) {
-      const auto other = std::ranges::find(b, member.name, &TerminalMember::name);
+      const auto other = std::ranges::find(b, counterpart(member, from), &TerminalMember::name);
       if (other != b.end())
         result.emplace_back(&member, &*other);
       else
         require_partial(connection, from, "member " + in_quotes(member.name));
     }
     for (const TerminalMember& member : b)
-      if (std::ranges::find(a, member.name, &TerminalMember::name) == a.end())
+      if (std::ranges::find(a, counterpart(member, to), &TerminalMember::name) == a.end())
         require_partial(connection, to, "member " + in_quotes(member.name));
     return result;
   }
@@ -183,7 +228,8 @@ class TerminalConnections {
     const FmiVariable& one = variable(connection, from, a);
     const FmiVariable& other = variable(connection, to, b);
     const auto leads = [](const FmiVariable& source, const FmiVariable& sink) {
-      return source.causality == FmiCausality::output && sink.causality == FmiCausality::input;
+      return (source.causality == FmiCausality::output || puts_out_ticks(source)) &&
+             sink.causality == FmiCausality::input && !puts_out_ticks(sink);
     };
     const bool forward = leads(one, other), back = leads(other, one);
     const std::string names = from.name_of(a) + ", " + to.name_of(b);
@@ -227,6 +273,7 @@ class TerminalConnections {
 
   Model& model_;
   std::unordered_map<std::string, Owned> terminals_;
+  std::unordered_set<std::string> nodes_;  ///< of buses
 };
 
 }  // namespace

@@ -42,6 +42,13 @@ Texts texts_in(const Model& model, std::vector<TextVariable> TextInterface::*sid
   return result;
 }
 
+/// Types that are alike and of which one says no more; anything where one says nothing.
+bool agree(const std::string& one, const std::string& other) {
+  const auto type = [](const std::string& mime) { return mime.substr(0, mime.find(';')); };
+  const bool plain = one.find(';') == std::string::npos || other.find(';') == std::string::npos;
+  return one == other || one.empty() || other.empty() || (plain && type(one) == type(other));
+}
+
 std::string without_index(const std::string& name) {
   return name.ends_with(']') ? name.substr(0, name.rfind('[')) : name;
 }
@@ -154,7 +161,7 @@ class TextConnections {
       const TextVariable &output = *from[i].variable, &input = *to[i].variable;
       if (output.kind != input.kind)
         refuse_types(connection, name_of(output.kind), name_of(input.kind));
-      if (output.mime != input.mime && !output.mime.empty() && !input.mime.empty())
+      if (!agree(output.mime, input.mime))
         throw InputError(at(connection) + ": the bytes are " + in_quotes(output.mime) +
                          " where they come from and " + in_quotes(input.mime) +
                          " where they lead to (mimeType); connect what has the same");

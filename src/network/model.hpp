@@ -22,6 +22,7 @@ struct DelayDescription;
 struct EquationsDescription;
 struct FmuSetup;
 struct FoundStart;
+struct MessagesDescription;
 struct Model;
 struct StartProblem;
 struct TableDescription;
@@ -66,6 +67,7 @@ struct SubsystemType {
   std::shared_ptr<const FmuSetup> fmu{};
   std::shared_ptr<const TableDescription> table{};
   std::shared_ptr<const DelayDescription> delay{};
+  std::shared_ptr<const MessagesDescription> messages{};
   std::shared_ptr<const TextInterface> texts{};  ///< null: numbers are all that it exchanges
   std::shared_ptr<const Model> inside{};         ///< of a system with a `run`, or of a group
   /// Begins with the start values of states and inputs that this description has, which is its own

@@ -218,6 +218,9 @@ class RankNetwork {
   /// become another, on any rank. Throws SimulationError on every rank. Collective, but free where
   /// no subsystem has any.
   bool exchange_texts() { return texts_ && texts_->exchange(touched_); }
+  void begin_instant_of_texts() {
+    if (texts_) texts_->begin_instant();
+  }
   /// Null where no subsystem, of any rank, has any.
   const TextExchange* texts() const { return texts_.get(); }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "concord/errors.hpp"
-#include "subsystem/text_ports.hpp"
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
 
@@ -24,12 +23,12 @@ TextExchange::TextExchange(MPI_Comm comm, const Model& model, const Network& net
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const auto& texts = model.subsystems[layout.global(k)].type->texts;
     if (!texts) continue;
+    parts_[k].type = texts.get();
     parts_[k].outputs.resize(texts->outputs.size());
-    parts_[k].read.resize(texts->outputs.size());
+    parts_[k].at_instant.resize(texts->outputs.size());
     parts_[k].fresh.resize(texts->outputs.size());
     parts_[k].changes.resize(texts->outputs.size());
     parts_[k].inputs.resize(texts->inputs.size());
-    parts_[k].changed.resize(texts->inputs.size());
   }
   const int rank = rank_in(comm);
   for (const TextLink& link : network.text_links()) {
@@ -56,61 +55,79 @@ TextExchange::Neighbour& TextExchange::neighbour(int rank) {
 
 bool TextExchange::exchange(Touched& touched) {
   read_outputs();
-  for (const OwnLink& link : within_)
-    if (parts_[link.from.subsystem].fresh[link.from.index] != 0)
-      set_input(link.to, parts_[link.from.subsystem].outputs[link.from.index]);
+  for (const auto& [from, to] : within_) {
+    const Texts& fresh = parts_[from.subsystem].fresh[from.index];
+    Texts& input = parts_[to.subsystem].inputs[to.index];
+    input.insert(input.end(), fresh.begin(), fresh.end());
+  }
   send_and_receive();
   return agreed(feed(touched));
+}
+
+void TextExchange::begin_instant() {
+  for (Part& part : parts_)
+    for (Texts& texts : part.at_instant) texts.clear();
 }
 
 void TextExchange::read_outputs() {
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     if (parts_[k].outputs.empty()) continue;
-    std::ranges::fill(parts_[k].fresh, 0);
+    for (Texts& fresh : parts_[k].fresh) fresh.clear();
     own_.attempt(k, [&] { read_outputs_of(k); });
   }
 }
 
 void TextExchange::read_outputs_of(std::size_t k) {
   Part& part = parts_[k];
-  own_[k].texts()->put_out(part.read);
-  for (std::size_t i = 0; i < part.read.size(); ++i) {
-    if (part.read[i].size() > most_bytes)
-      throw SimulationError("puts out a text of " + std::to_string(part.read[i].size()) +
-                            " bytes, where a gigabyte is the most");
-    part.fresh[i] = !part.known || part.read[i] != part.outputs[i] ? 1 : 0;
-    if (part.fresh[i] == 0) continue;
-    part.outputs[i] = part.read[i];
-    ++part.changes[i];
+  own_[k].texts()->put_out(part.fresh);
+  for (std::size_t i = 0; i < part.fresh.size(); ++i) {
+    Texts& fresh = part.fresh[i];
+    for (const std::string& text : fresh)
+      if (text.size() > most_bytes)
+        throw SimulationError("puts out a text of " + std::to_string(text.size()) +
+                              " bytes, where a gigabyte is the most");
+    const bool stays = part.known && !part.type->outputs[i].clocked;
+    if (stays && fresh.back() == part.outputs[i]) fresh.clear();
+    if (fresh.empty()) continue;
+    part.outputs[i] = fresh.back();
+    part.changes[i] += fresh.size();
+    if (part.type->outputs[i].clocked)
+      part.at_instant[i].insert(part.at_instant[i].end(), fresh.begin(), fresh.end());
   }
   part.known = true;
 }
 
-/// Of each text whether it is fresh; where it is, its size and its bytes.
+/// Of each text how many are new; of these sizes and bytes.
 void TextExchange::pack(Neighbour& to) const {
+  const auto add = [&](std::size_t number) {
+    const char* const bytes = reinterpret_cast<const char*>(&number);
+    to.message.insert(to.message.end(), bytes, bytes + sizeof number);
+  };
   to.message.clear();
   for (const TextEnd& end : to.sent) {
-    const Part& part = parts_[end.subsystem];
-    to.message.push_back(part.fresh[end.index]);
-    if (part.fresh[end.index] == 0) continue;
-    const std::string& text = part.outputs[end.index];
-    const std::size_t size = text.size();
-    const char* const bytes = reinterpret_cast<const char*>(&size);
-    to.message.insert(to.message.end(), bytes, bytes + sizeof size);
-    to.message.insert(to.message.end(), text.begin(), text.end());
+    const Texts& fresh = parts_[end.subsystem].fresh[end.index];
+    add(fresh.size());
+    for (const std::string& text : fresh) {
+      add(text.size());
+      to.message.insert(to.message.end(), text.begin(), text.end());
+    }
   }
 }
 
 void TextExchange::unpack(const Neighbour& from, std::span<const char> message) {
   const char* next = message.data();
-  for (const TextEnd& end : from.received) {
-    if (*next++ == 0) continue;
-    std::size_t size = 0;
-    std::memcpy(&size, next, sizeof size);
-    next += sizeof size;
-    set_input(end, {next, size});
-    next += size;
-  }
+  const auto take = [&] {
+    std::size_t number = 0;
+    std::memcpy(&number, next, sizeof number);
+    next += sizeof number;
+    return number;
+  };
+  for (const TextEnd& end : from.received)
+    for (std::size_t left = take(); left > 0; --left) {
+      const std::size_t size = take();
+      parts_[end.subsystem].inputs[end.index].emplace_back(next, size);
+      next += size;
+    }
 }
 
 /// One message per pair of ranks and direction, also from a rank that has failed.
@@ -137,19 +154,13 @@ void TextExchange::send_and_receive() {
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-void TextExchange::set_input(const TextEnd& to, std::string_view text) {
-  Part& part = parts_[to.subsystem];
-  part.inputs[to.index] = text;
-  part.changed[to.index] = 1;
-}
-
 bool TextExchange::feed(Touched& touched) {
   bool any = false;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     Part& part = parts_[k];
-    if (std::ranges::find(part.changed, 1) == part.changed.end()) continue;
-    own_.attempt(k, [&] { own_[k].texts()->take(part.inputs, part.changed); });
-    std::ranges::fill(part.changed, 0);
+    if (std::ranges::all_of(part.inputs, &Texts::empty)) continue;
+    own_.attempt(k, [&] { own_[k].texts()->take(part.inputs); });
+    for (Texts& input : part.inputs) input.clear();
     touched.add(k);
     any = true;
   }

@@ -13,6 +13,7 @@
 #include "network/own_subsystems.hpp"
 #include "network/rank_layout.hpp"
 #include "network/touched.hpp"
+#include "subsystem/text_ports.hpp"
 
 namespace concord {
 
@@ -28,9 +29,13 @@ class TextExchange {
   /// are touched where that is something else than before. Whether any was, on any rank. Throws
   /// SimulationError on every rank. Collective.
   bool exchange(Touched& touched);
+  /// Before the first exchange at an instant.
+  void begin_instant();
 
-  /// Of own subsystem k, as they were exchanged last; and how often each has become another.
+  /// Of own subsystem k, as they were exchanged last; what they have been since the instant began;
+  /// and how often each has become another, or has been put out where it is clocked.
   std::span<const std::string> outputs(std::size_t k) const { return parts_[k].outputs; }
+  std::span<const Texts> at_instant(std::size_t k) const { return parts_[k].at_instant; }
   std::span<const std::uint64_t> changes(std::size_t k) const { return parts_[k].changes; }
 
   void io(Archive& archive);
@@ -38,14 +43,14 @@ class TextExchange {
  private:
   /// Of one own subsystem.
   struct Part {
-    std::vector<std::string> outputs, inputs;
-    std::vector<std::string> read;       ///< scratch: outputs as they are now
-    std::vector<char> fresh;             ///< outputs: others than before
-    std::vector<char> changed;           ///< inputs
+    const TextInterface* type = nullptr;
+    std::vector<std::string> outputs;
+    std::vector<Texts> at_instant;       ///< messages of clocked outputs since it began
+    std::vector<Texts> fresh, inputs;    ///< scratch: what is new of outputs and for inputs
     std::vector<std::uint64_t> changes;  ///< of outputs, so far
     bool known = false;                  ///< the outputs have been read
 
-    void io(Archive& archive) { CONCORD_MEMBERS(archive, outputs, inputs, changes, known); }
+    void io(Archive& archive) { CONCORD_MEMBERS(archive, outputs, changes, known); }
   };
   /// Within the rank.
   struct OwnLink {
@@ -64,7 +69,6 @@ class TextExchange {
   void pack(Neighbour& to) const;
   void unpack(const Neighbour& from, std::span<const char> message);
   void send_and_receive();
-  void set_input(const TextEnd& to, std::string_view text);
   bool feed(Touched& touched);
   bool agreed(bool changed) const;
 

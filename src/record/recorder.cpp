@@ -331,23 +331,28 @@ void Recorder::find_text_outputs(std::span<const WrittenPart> parts, ResultsLayo
   layout.text_names = text_names_;
 }
 
-/// Those that have become others since they were recorded last, in the order of columns. Collective
-/// where there are any.
+/// What has become others since it was recorded last, all of an instant, in the order of columns.
+/// Collective where there are any.
 void Recorder::record_texts(double time) {
   if (text_names_.empty()) return;
   const TextExchange& texts = *simulation_.subsystems().texts();
   std::string own;
   for (TextOutput& output : text_outputs_) {
     const std::uint64_t changes = texts.changes(output.subsystem)[output.index];
-    if (std::exchange(output.told, changes) == changes) continue;
-    const std::string& text = texts.outputs(output.subsystem)[output.index];
-    const std::string shown = output.bytes ? hex_of_bytes(text) : text;
-    own += std::to_string(output.column) + ' ' + std::to_string(shown.size()) + ' ' + shown;
+    const std::uint64_t untold = changes - std::exchange(output.told, changes);
+    if (untold == 0) continue;
+    const Texts& here = texts.at_instant(output.subsystem)[output.index];
+    const Texts last{texts.outputs(output.subsystem)[output.index]};
+    const std::span<const std::string> all = here.empty() ? last : here;
+    for (const std::string& text : all.last(std::min<std::size_t>(untold, all.size()))) {
+      const std::string shown = output.bytes ? hex_of_bytes(text) : text;
+      own += std::to_string(output.column) + ' ' + std::to_string(shown.size()) + ' ' + shown;
+    }
   }
   std::istringstream all(joined_texts(simulation_.plan().comm, own));
-  std::map<std::size_t, std::string> changed;
+  std::multimap<std::size_t, std::string> changed;
   for (std::size_t column = 0, size = 0; all >> column >> size && all.get();) {
-    std::string& text = changed[column];
+    std::string& text = changed.emplace(column, "")->second;
     text.resize(size);
     all.read(text.data(), static_cast<std::streamsize>(size));
   }

@@ -481,6 +481,7 @@ void MacroStepper::commit(const MacroStep& step) {
   controller_->accept(report.coupling.error, report.coupling.error_order);
   reports_.accept(step, point_);
   account();
+  subsystems_.begin_instant_of_texts();
   const bool told = subsystems_.exchange_texts();
   if (is_new_start(step) || told) {
     begin_anew(jumps_.any() || events_.arrives(step) || is_listed(point_.time));

@@ -61,6 +61,7 @@ INNER = {
         "native": {""},
         "python": {"", "native"},
         "remote": {""},
+        "messages": {"", "ode"},
         "equations": {""},
         "table": set(),
         "fmu/description": set(),

@@ -47,6 +47,26 @@ MODELS = {
 ATTRIBUTES = {"regulator": EVERY, "waker": 'intervalVariability="countdown"',
               "listener": 'intervalVariability="triggered"',
               "tasks": 'intervalVariability="constant" intervalDecimal="0.2"'}
+MIME = "application/org.fmi-standard.fmi-ls-bus.can; version=&quot;1.0.0&quot;"
+SEEN = ("frames", "order", "at", "confirmed", "confirmed_at", "lost", "print", "errors")
+MODELS["bus_node"] = (
+    ['<Clock name="Powertrain.Rx_Clock" valueReference="500" causality="input" intervalVariability="triggered"/>',
+     '<Clock name="Powertrain.Tx_Clock" valueReference="501" {attributes}/>',
+     f'<Binary name="Powertrain.Rx_Data" valueReference="600" causality="input" variability="discrete" clocks="500" '
+     f'mimeType="{MIME}" maxSize="512"><Start value=""/></Binary>',
+     f'<Binary name="Powertrain.Tx_Data" valueReference="601" causality="output" variability="discrete" clocks="501" '
+     f'mimeType="{MIME}" maxSize="512"/>',
+     *(real(name, 300 + i, "output", "500") for i, name in enumerate(SEEN))],
+    (601, *range(300, 308)), ())
+ATTRIBUTES["bus_node"] = 'causality="output" intervalVariability="triggered"'
+COUNTDOWN = 'causality="input" intervalVariability="countdown"'
+TERMINALS = {"bus_node": """<?xml version="1.0" encoding="UTF-8"?>
+<fmiTerminalsAndIcons fmiVersion="3.0"><Terminals>
+<Terminal name="Powertrain" matchingRule="org.fmi-ls-bus.transceiver" terminalKind="org.fmi-ls-bus.network-terminal">
+""" + "".join(f'<TerminalMemberVariable variableName="Powertrain.{name}" memberName="{name}" variableKind="signal"/>\n'
+              for name in ("Rx_Data", "Tx_Data", "Rx_Clock", "Tx_Clock")) + """
+</Terminal></Terminals></fmiTerminalsAndIcons>
+"""}
 INTERFACES = {"me": ("ModelExchange", ""), "se": ("ScheduledExecution", ""),
               "cs": ("CoSimulation", ' hasEventMode="true" '
                                      'canHandleVariableCommunicationStepSize="true"')}
@@ -88,5 +108,7 @@ def build(folder, model, kinds=("me",), attributes=None, defines=(), name=None, 
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml",
                          change(text + "  </ModelStructure>\n</fmiModelDescription>\n"))
+        if model in TERMINALS:
+            archive.writestr("terminalsAndIcons/terminalsAndIcons.xml", TERMINALS[model])
         archive.write(compiled(model, tuple(defines)), f"binaries/x86_64-linux/{model}.so")
     return path

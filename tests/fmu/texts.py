@@ -162,6 +162,23 @@ class Bits(Recorded):
         for ranks, method, role in ((2, "gauss_seidel", "ME"), (3, "jfm", "events")):
             self.check(3, role, method, ranks)
 
+    def test_late(self):
+        """Over a link, which sends each text as it comes, but those of the start: 0.07 s later."""
+        for name in ("alice", "bob"):
+            self.courier(name, 3, **KINDS["ME"])
+        text = pair().replace("alice.said -> bob.message",
+                              "\n  - ".join(("alice.said -> net.t", "net.t.received -> bob.message", "alice.sent -> net.b",
+                                              "net.b.received -> bob.data")))
+        self.assertIn("net.t", text)
+        text = text.replace("connections:", "  net: {messages: {channels: {t: {type: texts}, b: {type: bytes}}, delay: 0.07}}\nconnections:")
+        for ranks in (1, 3):
+            found = texts_in(self.run_to(text, "-cosim_type", "jacobi", "-cosim_step", "0.05", ranks=ranks))
+            for name, expected, first in (("bob.echo", said, "nothing yet"), ("bob.data_echo", sent, b"")):
+                late = [(k * PERIOD + 0.07, expected(k)) for k in range(1, int(STOP / PERIOD + 1e-9) + 1)]
+                late = [(0, first), *(one for one in late if one[0] <= STOP)]
+                self.assertEqual([value for _, value in found[name]], [value for _, value in late])
+                self.assertTrue(np.allclose([t for t, _ in found[name]], [t for t, _ in late]))
+
 
 class Files(Recorded):
     def test_restart(self):

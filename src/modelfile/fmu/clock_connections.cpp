@@ -6,6 +6,7 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/setup.hpp"
+#include "subsystem/messages/messages.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -14,6 +15,16 @@ namespace {
 
 using ClockNames = std::set<std::string>;
 
+/// What calls networks of messages, and what they call by: a clock, or a number that counts.
+ClockNames calls_in(const Model& model) {
+  ClockNames result;
+  for (const SubsystemEntry& entry : model.subsystems)
+    if (entry.type->messages)
+      for (const std::string& name : clocks_of(*entry.type->messages))
+        result.insert(entry.description.name + "." + name);
+  return result;
+}
+
 /// "a.tick", of all FMUs: clocks that travel, and the others, which Concord lets tick.
 std::pair<ClockNames, ClockNames> clocks_in(const Model& model) {
   ClockNames travelling, own;
@@ -21,7 +32,7 @@ std::pair<ClockNames, ClockNames> clocks_in(const Model& model) {
     if (!entry.type->fmu) continue;
     for (const FmiVariable& variable : entry.type->fmu->model->variables)
       if (variable.clock)
-        (is_signal(variable) ? travelling : own)
+        (puts_out_ticks(variable) || takes_ticks(variable) ? travelling : own)
             .insert(entry.description.name + "." + variable.name);
   }
   return {travelling, own};
@@ -33,7 +44,7 @@ std::pair<ClockNames, ClockNames> clocks_in(const Model& model) {
 }
 
 void check_connection(const ConnectionEntry& connection, const ClockNames& travelling,
-                      const ClockNames& own) {
+                      const ClockNames& own, const ClockNames& calls) {
   for (const std::string& end : {connection.from, connection.to})
     if (own.contains(end))
       refuse_connection(connection,
@@ -42,7 +53,7 @@ void check_connection(const ConnectionEntry& connection, const ClockNames& trave
                             "clocks that are triggered, are connected");
   const bool from = travelling.contains(connection.from), to = travelling.contains(connection.to);
   if (!from && !to) return;
-  if (from != to)
+  if (from != to && !calls.contains(from ? connection.to : connection.from))
     refuse_connection(connection, in_quotes(from ? connection.from : connection.to) +
                                       " is a clock and " +
                                       in_quotes(from ? connection.to : connection.from) +
@@ -65,9 +76,10 @@ void check_other_feeds(const Model& model, const ClockNames& travelling) {
 void check_clocks(Model& model) {
   const auto [travelling, own] = clocks_in(model);
   if (travelling.empty() && own.empty()) return;
+  const ClockNames calls = calls_in(model);
   ClockNames fed;
   for (const ConnectionEntry& connection : model.connections) {
-    check_connection(connection, travelling, own);
+    check_connection(connection, travelling, own, calls);
     fed.insert(connection.to);
   }
   check_other_feeds(model, travelling);

@@ -39,6 +39,9 @@ constexpr auto outside_words = words_of(rules_outside);
 constexpr std::string_view hold_words[] = {"zoh"};
 constexpr std::string_view offer_words[] = {"state", "polynomials", "slopes"};
 constexpr Shape offer = choice_of(offer_words);
+constexpr std::string_view order_words[] = {"kept", "free"};
+constexpr std::string_view message_words[] = {"numbers", "texts", "bytes"};
+constexpr Shape channel = record_of(channel_keys);
 
 constexpr Key name{"name", text, "of the model: one line"};
 constexpr Key functions{"functions", paths_of(expression), "name(arguments): expression"};
@@ -69,6 +72,10 @@ constexpr Key equations{.name = "equations",
            .shape = record_of(remote_keys),
            .meaning = "a process outside, here or elsewhere",
            .alternative = true},
+    messages{.name = "messages",
+             .shape = record_of(messages_keys),
+             .meaning = "a network of messages: delays, queues, losses, a CAN bus",
+             .alternative = true},
     system_{.name = "system",
             .shape = {Kind::either, false, system_keys, &text},
             .meaning = "subsystems within, or a file of such: a path relative to this file",
@@ -95,8 +102,8 @@ std::string place_of_key(std::string_view name) {
       {"experiment", experiment_keys}, {"equations", equations_keys},
       {"table", table_keys},           {"when", when_keys},
       {"native", native_keys},         {"python", python_keys},
-      {"remote", remote_keys},         {"schedule", schedule_keys},
-      {"system", system_keys}};
+      {"remote", remote_keys},         {"messages", messages_keys},
+      {"schedule", schedule_keys},     {"system", system_keys}};
   for (const auto& [map, keys] : maps)
     for (const Key& key : keys())
       if (key.name == name)
@@ -135,6 +142,7 @@ std::span<const Key> subsystem_keys() {
                                  native,
                                  python,
                                  remote,
+                                 messages,
                                  system_,
                                  {.name = "template",
                                   .shape = text,
@@ -155,9 +163,9 @@ std::span<const Key> subsystem_keys() {
 }
 
 std::span<const Key> template_keys() {
-  static constexpr Key keys[] = {equations, table,  fmu,     native, python,   remote,
-                                 system_,   inputs, outputs, units,  isolated, values,
-                                 start,     effort, step,    run};
+  static constexpr Key keys[] = {equations, table,   fmu,    native,  python, remote,
+                                 messages,  system_, inputs, outputs, units,  isolated,
+                                 values,    start,   effort, step,    run};
   return keys;
 }
 
@@ -262,6 +270,39 @@ std::span<const Key> remote_keys() {
       {"listen", text, "the address to which a process connects, in its place"},
       {"timeout", number, "s that it may take to come and to answer; 60 without it"},
       {"offers", list_of(offer), "what it can do beyond steps with held inputs"}};
+  return keys;
+}
+
+std::span<const Key> messages_keys() {
+  static constexpr Key keys[] = {
+      {"channels", names_of(channel), "name: what its messages are"},
+      {"delay", value, "s that a message travels; [least, most]: evenly distributed between"},
+      {"rate", number, "bit/s; without it sending takes no time"},
+      {"overhead", number, "bytes that each message has beside its own"},
+      {"queue", number, "messages that may wait while others are sent; more are dropped"},
+      {"loss", number, "probability that a message is lost"},
+      {"order", choice_of(order_words), "kept: none overtakes another; free: as delays make it"},
+      {"seed", number, "of delays and losses, a whole number; 1 without it"},
+      {"can", record_of(can_keys), "in the place of delay, rate, overhead, loss, order: a CAN bus"},
+      {"nodes", list_of(text), "of a CAN bus: names of those that speak FMI-LS-BUS"}};
+  return keys;
+}
+
+std::span<const Key> channel_keys() {
+  static constexpr Key keys[] = {
+      {"every", number, "s between numbers sent; without it channel.send says when"},
+      {"offset", number, "s behind the start, of the first"},
+      {"size", number, "bytes of a number's message; 8 without it"},
+      {"start", number, "the number received before the first message; 0 without it"},
+      {"type", choice_of(message_words), "what its messages are; numbers without it"},
+      {"id", number, "on a CAN bus: of its frames"},
+      {"extended", flag, "on a CAN bus: true: an identifier of 29 bits"}};
+  return keys;
+}
+
+std::span<const Key> can_keys() {
+  static constexpr Key keys[] = {
+      {"baudrate", number, "bit/s; without it the first node that says it"}};
   return keys;
 }
 

@@ -35,8 +35,8 @@ struct SubsystemSurroundings {
 
 /// What a subsystem is made of, whether it stands in its entry or in a template.
 struct SubsystemParts {
-  std::vector<Field> kind;  ///< `equations`, `table`, `fmu`, `native`, `python`, `remote` or
-                            ///< `system`, among others
+  std::vector<Field> kind;  ///< `equations`, `table`, `fmu`, `native`, `python`, `remote`,
+                            ///< `messages` or `system`, among others
   std::vector<Field> parameters, start;              ///< beside it
   std::optional<NodeReader> inputs, outputs, units;  ///< beside `remote`
   std::optional<NodeReader> effort, rank, step, isolated, run;

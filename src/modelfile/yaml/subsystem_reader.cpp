@@ -13,6 +13,7 @@
 #include "modelfile/yaml/equations_reader.hpp"
 #include "modelfile/yaml/fmu_reader.hpp"
 #include "modelfile/yaml/function_reader.hpp"
+#include "modelfile/yaml/messages_reader.hpp"
 #include "modelfile/yaml/model_keys.hpp"
 #include "modelfile/yaml/remote_reader.hpp"
 #include "modelfile/yaml/repetition.hpp"
@@ -70,14 +71,14 @@ double read_step(const NodeReader& node, const Constants& constants) {
   return step;
 }
 
-/// Of a table nothing can be set.
-void refuse_values(const SubsystemParts& parts, const ModelChanges& changes) {
+/// Of what has nothing that can be set.
+void refuse_values(const SubsystemParts& parts, const ModelChanges& changes, const char* what) {
   std::string location = changes.empty() ? "" : changes.front().location;
   for (const Fields* fields : {&parts.parameters, &parts.start}) {
     location = fields->empty() ? location : fields->front().key_location;
   }
   if (!location.empty()) {
-    throw InputError(location + ": a table has no parameters and no start values");
+    throw InputError(location + ": " + what + " no parameters and no start values");
   }
 }
 
@@ -97,8 +98,12 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node,
   if (kind == "remote") {
     return remote_entry(name, node, parts, around);
   }
+  if (kind == "messages") {
+    refuse_values(parts, around.changes.of(name, {}), "messages have");
+    return messages_entry(name, node, parts);
+  }
   if (kind == "table") {
-    refuse_values(parts, around.changes.of(name, {}));
+    refuse_values(parts, around.changes.of(name, {}), "a table has");
     return table_entry(name, node, *find_field(parts.kind, "table"), parts.constants);
   }
   return fmu_entry(name, *find_field(parts.kind, "fmu"), parts.parameters, parts.start,

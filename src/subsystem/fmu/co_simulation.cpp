@@ -201,12 +201,12 @@ Outcome CoSimulation::set_parameter(std::size_t parameter, double value) {
   return outcome_unless_over(fmu_.set_parameter(parameter, value));
 }
 
-void CoSimulation::put_out(std::span<std::string> texts) {
+void CoSimulation::put_out(std::span<Texts> texts) {
   if (!fmu_.put_out(texts)) throw SimulationError(fmu_.failure());
 }
 
-void CoSimulation::take(std::span<const std::string> texts, std::span<const char> changed) {
-  if (!fmu_.take(texts, changed)) throw SimulationError(fmu_.failure());
+void CoSimulation::take(std::span<const Texts> texts) {
+  if (!fmu_.take(texts)) throw SimulationError(fmu_.failure());
 }
 
 void CoSimulation::save() {

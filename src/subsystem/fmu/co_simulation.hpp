@@ -41,14 +41,14 @@ class CoSimulation final : public Subsystem, private TextPorts {
   void save() override;
   void restore() override;
   bool io(Archive& archive) override;
-  int memory_version() const override { return 5; }
+  int memory_version() const override { return 6; }
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
 
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
 
-  void put_out(std::span<std::string> texts) override;
-  void take(std::span<const std::string> texts, std::span<const char> changed) override;
+  void put_out(std::span<Texts> texts) override;
+  void take(std::span<const Texts> texts) override;
   bool told(bool good);
   Outcome outcome(bool good) { return told(good) ? Outcome::ok : Outcome::failed; }
   Outcome outcome_unless_over(bool good);

@@ -239,7 +239,7 @@ void SetupBuilder::add_input_starts() {
 
 void SetupBuilder::add_inputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
-    if (variable.causality != FmiCausality::input || !is_signal(variable)) continue;
+    if (!is_taken(variable)) continue;
     setup_->input_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.inputs.push_back({element_name(variable, i), unit_of(variable),
@@ -251,7 +251,7 @@ void SetupBuilder::add_inputs() {
 
 void SetupBuilder::add_outputs() {
   for (const FmiVariable& variable : setup_->model->variables) {
-    if (variable.causality != FmiCausality::output || !is_signal(variable)) continue;
+    if (!is_put_out(variable)) continue;
     setup_->output_variables.push_back(&variable);
     for (std::size_t i = 0; i < variable.size; ++i) {
       setup_->description.outputs.push_back(
@@ -270,8 +270,9 @@ void SetupBuilder::add_texts() {
   std::size_t output = 0;
   for (const FmiVariable* y : setup_->output_variables) {
     const std::vector<bool> acting = acting_on(*y);
-    const bool felt = std::ranges::any_of(setup_->text_inputs,
-                                          [&](auto* text) { return acting[place_of(*text)]; });
+    const bool felt = std::ranges::any_of(setup_->text_inputs, [&](auto* text) {
+      return text->clocks.empty() && acting[place_of(*text)];
+    });
     for (std::size_t i = 0; i < y->size; ++i, ++output)
       if (felt) setup_->told_by_texts.push_back(output);
   }

@@ -1,5 +1,8 @@
 #include "subsystem/fmu/fmu_texts.hpp"
 
+#include <utility>
+
+#include "concord/errors.hpp"
 #include "support/hex_text.hpp"
 #include "support/wording.hpp"
 
@@ -13,7 +16,7 @@ std::vector<TextVariable> elements_of(const std::vector<const FmiVariable*>& var
     for (std::size_t i = 0; i < variable->size; ++i)
       result.push_back({element_name(*variable, i),
                         variable->type == FmiType::binary ? TextKind::bytes : TextKind::text,
-                        variable->mime, variable->most_bytes});
+                        variable->mime, variable->most_bytes, !variable->clocks.empty()});
   return result;
 }
 
@@ -37,24 +40,28 @@ FmuTexts::FmuTexts(const FmuSetup& setup)
   }
 }
 
-bool FmuTexts::take(std::span<const std::string> texts, std::span<const char> changed,
-                    std::string& failure) {
+bool FmuTexts::take(std::span<const Texts> texts, ClockMemory& clocks) {
+  bool due = false;
   std::size_t i = 0;
   for (std::size_t v = 0; v < fed_.size(); ++v) {
     const FmiVariable& variable = *setup_->text_inputs[v];
     for (const std::size_t end = i + variable.size; i < end; ++i) {
-      if (changed[i] == 0) continue;
-      if (variable.most_bytes > 0 && texts[i].size() > variable.most_bytes) {
-        failure = "input " + in_quotes(setup_->texts->inputs[i].name) + " takes at most " +
-                  std::to_string(variable.most_bytes) + " bytes (maxSize), and is fed " +
-                  std::to_string(texts[i].size());
-        return false;
+      for (const std::string& text : texts[i])
+        if (variable.most_bytes > 0 && text.size() > variable.most_bytes)
+          throw SimulationError("input " + in_quotes(setup_->texts->inputs[i].name) +
+                                " takes at most " + std::to_string(variable.most_bytes) +
+                                " bytes (maxSize), and is fed " + std::to_string(text.size()));
+      if (texts[i].empty()) continue;
+      if (!variable.clocks.empty()) {
+        clocks.heard[i].insert(clocks.heard[i].end(), texts[i].begin(), texts[i].end());
+        continue;
       }
-      inputs_[i] = texts[i];
+      inputs_[i] = texts[i].back();
       fed_[v] = 1;
+      due = true;
     }
   }
-  return true;
+  return due;
 }
 
 bool FmuTexts::set(FmuInstance& instance) const {
@@ -67,16 +74,23 @@ bool FmuTexts::set(FmuInstance& instance) const {
   return true;
 }
 
-bool FmuTexts::put_out(FmuInstance& instance, std::span<std::string> texts) {
+bool FmuTexts::put_out(FmuInstance& instance, ClockMemory& clocks, std::span<Texts> texts) {
   if (instance.mode() == FmuMode::failed) return false;
+  std::size_t i = 0;
   for (std::size_t v = 0; v < refused_.size(); ++v) {
     const FmiVariable& variable = *setup_->text_outputs[v];
-    if (refused_[v] == 0 && !instance.get_texts(variable, texts.first(variable.size))) {
+    if (!variable.clocks.empty()) {
+      for (const std::size_t end = i + variable.size; i < end; ++i)
+        std::swap(texts[i], clocks.said[i]);
+      continue;
+    }
+    read_.assign(variable.size, "");
+    if (refused_[v] == 0 && !instance.get_texts(variable, read_)) {
       refused_[v] = 1;
       tell(*setup_, "output " + in_quotes(variable.name) + " cannot be read (" +
                         instance.failure() + "): it stays empty");
     }
-    texts = texts.subspan(variable.size);
+    for (std::string& text : read_) texts[i++].push_back(std::move(text));
   }
   return true;
 }

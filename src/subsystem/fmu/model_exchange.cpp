@@ -97,7 +97,7 @@ class FmuModel final : public HybridModel, private TextPorts {
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
-  int memory_version() const override { return 4; }
+  int memory_version() const override { return 5; }
 
  private:
   /// The last event or completed step and the next time event, the inputs that events have set, and
@@ -114,8 +114,8 @@ class FmuModel final : public HybridModel, private TextPorts {
     }
   };
 
-  void put_out(std::span<std::string> texts) override;
-  void take(std::span<const std::string> texts, std::span<const char> changed) override;
+  void put_out(std::span<Texts> texts) override;
+  void take(std::span<const Texts> texts) override;
   void require(bool good) const {
     if (good) [[likely]]
       return;
@@ -177,8 +177,7 @@ FmuModel::FmuModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, dou
       tolerance_(tolerance),
       instance_(FmuInstance::make(setup_->source(use_))),
       outputs_(setup_->ports(setup_->output_variables)),
-      clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
-              setup_->request.path.string()),
+      clocks_(clocked_variables(*setup_)),
       time_(setup_->ports(times_named(*setup_->model))),
       parameters_(*setup_),
       texts_(*setup_),
@@ -442,15 +441,17 @@ bool FmuModel::set_parameter(std::size_t parameter, double value) {
   return true;
 }
 
-void FmuModel::put_out(std::span<std::string> texts) { require(texts_.put_out(*instance_, texts)); }
+void FmuModel::put_out(std::span<Texts> texts) {
+  require(texts_.put_out(*instance_, next_.clocks, texts));
+}
 
-void FmuModel::take(std::span<const std::string> texts, std::span<const char> changed) {
-  std::string reason;
-  if (!texts_.take(texts, changed, reason)) throw SimulationError(reason);
-  if (initializing())
+void FmuModel::take(std::span<const Texts> texts) {
+  if (initializing()) {
+    texts_.take(texts, next_.clocks);
     require(texts_.set(*instance_));
-  else
-    next_.texts_due = true;
+  } else {
+    next_.texts_due = texts_.take(texts, next_.clocks) || next_.texts_due;
+  }
 }
 
 /// The inputs are set anew at the first evaluation.

@@ -67,6 +67,7 @@ class ScheduledModel final : public HybridModel, private TextPorts {
   void save() override;
   void restore() override;
   std::optional<std::string> io(Archive& archive) override;
+  int memory_version() const override { return 2; }
 
  private:
   static constexpr double never = std::numeric_limits<double>::infinity();
@@ -82,13 +83,10 @@ class ScheduledModel final : public HybridModel, private TextPorts {
   void require(bool good) const {
     if (!good) throw SimulationError(instance_->failure() + instance_->when());
   }
-  void put_out(std::span<std::string> texts) override {
-    require(texts_.put_out(*instance_, texts));
+  void put_out(std::span<Texts> texts) override {
+    require(texts_.put_out(*instance_, now_.clocks, texts));
   }
-  void take(std::span<const std::string> texts, std::span<const char> changed) override {
-    std::string reason;
-    if (!texts_.take(texts, changed, reason)) throw SimulationError(reason);
-  }
+  void take(std::span<const Texts> texts) override { texts_.take(texts, now_.clocks); }
   void set_inputs(std::span<const double> u) {
     require(instance_->set(inputs_, u) && clocks_.set_inputs(*instance_, u) &&
             texts_.set(*instance_));
@@ -117,8 +115,7 @@ ScheduledModel::ScheduledModel(std::shared_ptr<const FmuSetup> setup, const FmuU
       tolerance_(tolerance),
       instance_(FmuInstance::make(setup_->source(use_))),
       outputs_(setup_->ports(setup_->output_variables)),
-      clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
-              setup_->request.path.string()),
+      clocks_(clocked_variables(*setup_)),
       parameters_(*setup_),
       texts_(*setup_) {
   now_.clocks = clocks_.memory();

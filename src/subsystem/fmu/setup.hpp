@@ -48,6 +48,11 @@ struct FmuSetup {
                  std::optional<SignalKind> kind = std::nullopt) const;
 };
 
+inline ClockedVariables clocked_variables(const FmuSetup& setup) {
+  return {*setup.model,      setup.input_variables, setup.output_variables,
+          setup.text_inputs, setup.text_outputs,    setup.request.path.string()};
+}
+
 /// The states of an FMU of FMI 1.0 as the variables that the request says they are, else called
 /// state[1], state[2], ...; of other versions none.
 std::vector<StateVariable> unnamed_states(const FmuSetup& setup);

@@ -13,8 +13,7 @@ SteppedFmu::SteppedFmu(std::shared_ptr<const FmuSetup> setup, const SubsystemSet
     : setup_(std::move(setup)),
       use_(permitted(setup_->use, settings)),
       tolerance_(chosen_tolerance(*setup_, settings)),
-      clocks_(*setup_->model, setup_->input_variables, setup_->output_variables,
-              setup_->request.path.string()),
+      clocks_(clocked_variables(*setup_)),
       parameters_(*setup_),
       texts_(*setup_) {
   find_out_directional();

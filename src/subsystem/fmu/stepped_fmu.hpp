@@ -112,8 +112,8 @@ class SteppedFmu {
   bool set_parameter(std::size_t parameter, double value);
   double parameter(std::size_t parameter) const { return parameters_.value(parameter); }
   /// As TextPorts.
-  bool put_out(std::span<std::string> texts);
-  bool take(std::span<const std::string> texts, std::span<const char> changed);
+  bool put_out(std::span<Texts> texts);
+  bool take(std::span<const Texts> texts);
 
   bool save(SavedFmu& at);
   bool restore(const SavedFmu& from);

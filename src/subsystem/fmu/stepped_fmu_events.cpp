@@ -134,16 +134,15 @@ bool SteppedFmu::set_parameters_in_event() {
   return iterate_events();
 }
 
-bool SteppedFmu::put_out(std::span<std::string> texts) {
-  return texts_.put_out(*instance_, texts) || failed_call();
+bool SteppedFmu::put_out(std::span<Texts> texts) {
+  return texts_.put_out(*instance_, now_.clocks, texts) || failed_call();
 }
 
 /// As parameters: behind a Set nothing may be read before the next step.
-bool SteppedFmu::take(std::span<const std::string> texts, std::span<const char> changed) {
-  std::string reason;
-  if (!texts_.take(texts, changed, reason)) return failed(reason);
+bool SteppedFmu::take(std::span<const Texts> texts) {
+  const bool due = texts_.take(texts, now_.clocks);
   if (initializing()) return texts_.set(*instance_) || failed_call();
-  now_.texts_due = true;
+  now_.texts_due = due || now_.texts_due;
   return true;
 }
 

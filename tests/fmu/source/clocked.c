@@ -88,6 +88,7 @@ static bool all_countdowns_asked(const State* s) {
 static void begin_event_mode(State* s) {
   memset(s->asked, 0, sizeof s->asked);
   memset(s->run, 0, sizeof s->run);
+  if (model_instant) model_instant(s);
 }
 int fmi3ExitInitializationMode(Instance* c) {
   REQUIRE_MODE(INITIALIZING);
@@ -128,6 +129,7 @@ int fmi3UpdateDiscreteStates(Instance* c, bool* again, bool* terminate, bool* no
   memset(c->s.run, 0, sizeof c->s.run);
   memset(c->s.ticked, 0, sizeof c->s.ticked);
   *again = *terminate = *nominals = *values = false;
+  if (model_goes_on && model_goes_on(&c->s)) *again = true, model_instant(&c->s);
   *next = model_next_time ? model_next_time(&c->s) : INFINITY;
   return *has_next = isfinite(*next), OK;
 }
@@ -185,6 +187,27 @@ int fmi3GetString(Instance* c, const unsigned* vr, size_t n, const char** v, siz
   REQUIRE(n == 1 && m == 1 && (vr[0] == 350 || vr[0] == 351), "a wrong text");
   snprintf(c->said, sizeof c->said, "%g, %s", c->s.y[2], c->heard);
   v[0] = vr[0] == 350 ? c->said : c->heard;
+  return OK;
+}
+int fmi3SetBinary(Instance* c, const unsigned* vr, size_t n, const size_t* sizes,
+                  const uint8_t* const* v, size_t m) {
+  REQUIRE_MODE(EVENT);
+  REQUIRE(n == 1 && m == 1 && vr[0] == 600, "wrong bytes");
+  REQUIRE(ticks(&c->s, model_clocks_of(600)), "bytes are set while no clock of theirs ticks");
+  for (int k = 0; k < model_nc; ++k)
+    REQUIRE(!(model_clocks_of(600) >> k & 1u) || !c->s.run[k], "set after its partition has run");
+  REQUIRE(sizes[0] <= sizeof c->s.bytes[0], "more bytes than there is room for");
+  memcpy(c->s.bytes[0], v[0], c->s.size[0] = sizes[0]);
+  return OK;
+}
+int fmi3GetBinary(Instance* c, const unsigned* vr, size_t n, size_t* sizes, const uint8_t** v,
+                  size_t m) {
+  REQUIRE_MODE(EVENT);
+  REQUIRE(n == 1 && m == 1 && vr[0] == 601, "wrong bytes");
+  run_active(&c->s);
+  REQUIRE(ticks(&c->s, model_clocks_of(601)), "bytes are read while no clock of theirs ticks");
+  sizes[0] = c->s.size[1];
+  v[0] = c->s.bytes[1];
   return OK;
 }
 int fmi3SetClock(Instance* c, const unsigned* vr, size_t n, const bool* v) {
@@ -331,7 +354,8 @@ int fmi3DoStep(Instance* c, double t, double h, bool no_rollback, bool* event, b
   const int parts = (int)ceil(h / 1e-3);
   for (int k = parts; k > 0; --k) integrate(&c->s, (t + h - c->s.t) / k);
   c->s.t = *last = t + h;
-  return *event = *terminate = *early = false, OK;
+  *event = model_untold && model_untold(&c->s);
+  return *terminate = *early = false, OK;
 }
 int fmi3SetTime(Instance* c, double t) {
   REQUIRE_MODE(EVENT | CONTINUOUS);

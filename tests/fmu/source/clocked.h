@@ -29,6 +29,8 @@ typedef struct {
   bool fed;            /* scheduled: set since the last activation */
   double last[MOST];   /* activation, s */
   double tick[MOST];   /* of a countdown or changing clock: what was told, s; infinity: nothing */
+  unsigned char bytes[2][512]; /* input 600 and output 601 */
+  size_t size[2];
 } State;
 
 typedef struct {
@@ -50,6 +52,12 @@ void model_g(State* s) __attribute__((weak));
 /* What happens in event mode without a clock. */
 void model_event(State* s) __attribute__((weak));
 double model_next_time(const State* s) __attribute__((weak));
+/* Before anything else in a super-dense instant: which output clocks tick. */
+void model_instant(State* s) __attribute__((weak));
+/* Behind one: whether there is another. */
+bool model_goes_on(State* s) __attribute__((weak));
+/* Behind a step in co-simulation: whether something has happened that nobody was told of. */
+bool model_untold(const State* s) __attribute__((weak));
 /* Of a clock that is asked for: its shift. */
 double model_shift(int k) __attribute__((weak));
 

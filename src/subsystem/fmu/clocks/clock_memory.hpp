@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -35,8 +36,14 @@ struct ClockMemory {
   std::vector<double> calls;     ///< of each triggered input clock: ticks that the FMU has had
   std::vector<double> last;      ///< of each input clock, s: its last tick
   std::vector<double> held;      ///< of all outputs; numbers of ticks are those of output clocks
+  /// Of elements of all text outputs: what ticks have put out and nobody has fetched yet; of text
+  /// inputs: what has come for ticks that have not been.
+  std::vector<std::vector<std::string>> said, heard;
+  std::vector<std::string> texts;  ///< of text inputs, as the FMU has them since their last tick
 
-  void io(Archive& archive) { CONCORD_MEMBERS(archive, paces, calls, last, held); }
+  void io(Archive& archive) {
+    CONCORD_MEMBERS(archive, paces, calls, last, held, said, heard, texts);
+  }
 };
 
 }  // namespace concord

@@ -31,11 +31,10 @@ bool is_clocked_by(const FmiVariable& variable, std::size_t clock) {
 
 }  // namespace
 
-FmuClocks::FmuClocks(const ModelDescription& model, const std::vector<const FmiVariable*>& inputs,
-                     const std::vector<const FmiVariable*>& outputs, std::string fmu)
-    : fmu_(std::move(fmu)), input_variables_(&inputs), version_(model.version) {
-  for (std::size_t i = 0; i < model.variables.size(); ++i) {
-    const FmiVariable& variable = model.variables[i];
+FmuClocks::FmuClocks(const ClockedVariables& variables)
+    : fmu_(variables.fmu), input_variables_(&variables.inputs), version_(variables.model.version) {
+  for (std::size_t i = 0; i < variables.model.variables.size(); ++i) {
+    const FmiVariable& variable = variables.model.variables[i];
     if (!variable.clock) continue;
     if (variable.causality == FmiCausality::input) inputs_.push_back({&variable, i});
     if (variable.causality == FmiCausality::output) outputs_.push_back({&variable, i});
@@ -44,9 +43,10 @@ FmuClocks::FmuClocks(const ModelDescription& model, const std::vector<const FmiV
   for (Clock& clock : inputs_)
     (clock.variable->clock->is_time_based() ? clock.pace : clock.calls) =
         clock.variable->clock->is_time_based() ? n_paces_++ : n_calls_++;
-  add_clocked(model, outputs);
+  add_clocked(variables.outputs);
+  add_texts(variables);
   std::size_t first = 0;
-  for (const FmiVariable* variable : inputs) {
+  for (const FmiVariable* variable : variables.inputs) {
     for (Clock& clock : inputs_)
       if (clock.variable == variable) clock.place = first;
     if (changes_at_ticks(*variable))
@@ -56,13 +56,14 @@ FmuClocks::FmuClocks(const ModelDescription& model, const std::vector<const FmiV
   note_use(std::vector<char>(first, 1));
 }
 
-void FmuClocks::add_clocked(const ModelDescription& model,
-                            const std::vector<const FmiVariable*>& outputs) {
+void FmuClocks::add_clocked(const std::vector<const FmiVariable*>& outputs) {
   for (auto* clocks : {&inputs_, &outputs_})
-    for (Clock& clock : *clocks) clock.clocked_outputs = FmuPorts(model.version);
+    for (Clock& clock : *clocks) clock.clocked_outputs = FmuPorts(version_);
   for (const FmiVariable* variable : outputs) {
     for (Clock& clock : outputs_)
       if (clock.variable == variable) clock.place = n_outputs_;
+    for (Clock& clock : inputs_)
+      if (clock.variable == variable) clock.told = n_outputs_;
     for (auto* clocks : {&inputs_, &outputs_})
       for (Clock& clock : *clocks)
         if (!variable->clock && is_clocked_by(*variable, clock.index))
@@ -71,6 +72,20 @@ void FmuClocks::add_clocked(const ModelDescription& model,
       for (std::size_t i = 0; i < variable->size; ++i) held_.push_back(n_outputs_ + i);
     n_outputs_ += variable->size;
   }
+}
+
+void FmuClocks::add_texts(const ClockedVariables& variables) {
+  const auto add = [&](const std::vector<const FmiVariable*>& some, std::vector<Text> Clock::*texts,
+                       std::size_t& count) {
+    for (const FmiVariable* variable : some) {
+      for (auto* clocks : {&inputs_, &outputs_})
+        for (Clock& clock : *clocks)
+          if (is_clocked_by(*variable, clock.index)) (clock.*texts).push_back({variable, count});
+      count += variable->size;
+    }
+  };
+  add(variables.text_inputs, &Clock::text_inputs, n_text_inputs_);
+  add(variables.text_outputs, &Clock::text_outputs, n_text_outputs_);
 }
 
 void FmuClocks::note_use(std::span<const char> fed) {
@@ -94,6 +109,9 @@ ClockMemory FmuClocks::memory() const {
   result.calls.resize(n_calls_);
   result.last.resize(inputs_.size(), -infinity);
   result.held.resize(n_outputs_);
+  result.said.resize(n_text_outputs_);
+  result.heard.resize(n_text_inputs_);
+  result.texts.resize(n_text_inputs_);
   return result;
 }
 
@@ -138,6 +156,7 @@ bool FmuClocks::is_due(const Clock& clock, double t, std::span<const double> u,
 void FmuClocks::tick(const Clock& clock, std::size_t k, double t, std::span<const double> u,
                      ClockMemory& memory) const {
   memory.last[k] = t;
+  if (clock.told != none) memory.held[clock.told] += 1.0;
   if (clock.calls != none) {
     memory.calls[clock.calls] += 1.0;
     return;
@@ -154,10 +173,39 @@ void FmuClocks::tick(const Clock& clock, std::size_t k, double t, std::span<cons
          t);
 }
 
-bool FmuClocks::set_clocked(FmuInstance& instance, const Active& active,
-                            std::span<const double> u) const {
-  for (std::size_t k = 0; k < inputs_.size(); ++k)
-    if (active[k] != 0 && !instance.set(inputs_[k].clocked_inputs, u)) return false;
+/// Of texts that came for ticks that have been and for `to_come` others the first; where there are
+/// more than ticks, what is older is passed over.
+bool FmuClocks::set_texts(FmuInstance& instance, const Clock& clock, std::size_t to_come,
+                          ClockMemory& memory) {
+  for (const auto& [variable, first] : clock.text_inputs) {
+    bool any = false;
+    for (std::size_t i = first; i < first + variable->size; ++i) {
+      std::vector<std::string>& heard = memory.heard[i];
+      if (heard.empty()) continue;
+      const std::size_t now = heard.size() - std::min(heard.size(), to_come + 1);
+      memory.texts[i] = std::move(heard[now]);
+      heard.erase(heard.begin(), heard.begin() + static_cast<std::ptrdiff_t>(now) + 1);
+      any = true;
+    }
+    if (any &&
+        !instance.put_texts(*variable, std::span(memory.texts).subspan(first, variable->size)))
+      return false;
+  }
+  return true;
+}
+
+bool FmuClocks::set_clocked(FmuInstance& instance, const std::vector<Clock>& clocks,
+                            const Active& active, std::span<const double> u,
+                            ClockMemory& memory) const {
+  for (std::size_t k = 0; k < clocks.size(); ++k) {
+    const Clock& clock = clocks[k];
+    if (active[k] == 0) continue;
+    const double to_come =
+        clock.calls == none ? 0.0 : std::nearbyint(u[clock.place]) - memory.calls[clock.calls];
+    if (!instance.set(clock.clocked_inputs, u) ||
+        !set_texts(instance, clock, static_cast<std::size_t>(std::max(to_come, 0.0)), memory))
+      return false;
+  }
   return true;
 }
 
@@ -188,9 +236,21 @@ bool FmuClocks::get_ticks(FmuInstance& instance, const Active& active, Active& t
 
 bool FmuClocks::get_clocked(FmuInstance& instance, const Active& active, const Active& ticked,
                             ClockMemory& memory) const {
+  std::vector<const FmiVariable*> said;
+  const auto get_texts = [&](const Text& text) {
+    if (std::ranges::find(said, text.variable) != said.end()) return true;
+    said.push_back(text.variable);
+    std::vector<std::string> read(text.variable->size);
+    if (!instance.get_texts(*text.variable, read)) return false;
+    for (std::size_t i = 0; i < read.size(); ++i)
+      memory.said[text.first + i].push_back(std::move(read[i]));
+    return true;
+  };
   const auto get = [&](const std::vector<Clock>& clocks, const Active& which) {
     for (std::size_t k = 0; k < clocks.size(); ++k)
-      if (which[k] != 0 && !instance.get(clocks[k].clocked_outputs, memory.held)) return false;
+      if (which[k] != 0 && !(instance.get(clocks[k].clocked_outputs, memory.held) &&
+                             std::ranges::all_of(clocks[k].text_outputs, get_texts)))
+        return false;
     return true;
   };
   return get(inputs_, active) && get(outputs_, ticked);
@@ -203,14 +263,11 @@ bool FmuClocks::one_instant(FmuInstance& instance, const Active& active, std::sp
   for (std::size_t k = 0; k < inputs_.size(); ++k)
     if (active[k] != 0) ticking.push_back(inputs_[k].variable->reference);
   Active ticked;
-  const auto set_called = [&](const Active& which) {
-    for (std::size_t k = 0; k < outputs_.size(); ++k)
-      if (which[k] != 0 && !instance.set(outputs_[k].clocked_inputs, u)) return false;
-    return true;
-  };
   return (ticking.empty() || instance.clock_calls()->set_clocks(ticking)) &&
-         set_clocked(instance, active, u) && get_ticks(instance, active, ticked, memory) &&
-         set_called(ticked) && get_clocked(instance, active, ticked, memory);
+         set_clocked(instance, inputs_, active, u, memory) &&
+         get_ticks(instance, active, ticked, memory) &&
+         set_clocked(instance, outputs_, ticked, u, memory) &&
+         get_clocked(instance, active, ticked, memory);
 }
 
 bool FmuClocks::iterate(FmuInstance& instance, double t, std::span<const double> u,
@@ -259,7 +316,7 @@ bool FmuClocks::activate(FmuInstance& instance, double t, std::span<const double
           told && get_ticks(instance, active, now, memory) && ask_countdowns(instance, t, memory);
       for (std::size_t i = 0; told && i < now.size(); ++i) ticked[i] |= now[i];
     });
-    const bool good = set_clocked(instance, active, u) &&
+    const bool good = set_clocked(instance, inputs_, active, u, memory) &&
                       calls.activate_partition(clock->variable->reference, t) && told;
     calls.on_clock_update({});
     if (!good || !get_clocked(instance, active, ticked, memory)) return false;

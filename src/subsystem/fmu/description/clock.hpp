@@ -27,6 +27,8 @@ struct FmiClock {
   bool fractions = false;                 ///< supportsFraction
   std::optional<std::uint32_t> priority;  ///< the smaller, the earlier
   bool can_be_deactivated = false;
+  bool announces =
+      false;  ///< a time-based one: outputs that are texts or bytes change at its ticks
 
   /// Its interval, and where that begins, stay until the FMU says otherwise.
   bool is_periodic() const {

@@ -392,6 +392,10 @@ void Reader::resolve_clocks() {
         fail("the variable " + in_quotes(variable.name) + " has " + in_quotes(clock.name) +
              " among its clocks, which is none");
       variable.variability = FmiVariability::discrete;
+      FmiClock& announcing = *result_.variables[variable.clocks.back()].clock;
+      announcing.announces =
+          announcing.announces || (announcing.is_time_based() && is_text(variable.type) &&
+                                   variable.causality == FmiCausality::output);
     }
   }
 }

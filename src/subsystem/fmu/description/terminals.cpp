@@ -13,10 +13,11 @@ namespace {
 
 using Node = pugi::xml_node;
 
-constexpr std::array<std::pair<std::string_view, MatchingRule>, 4> rules{
+constexpr std::array<std::pair<std::string_view, MatchingRule>, 5> rules{
     {{"plug", MatchingRule::plug},
      {"bus", MatchingRule::bus},
      {"sequence", MatchingRule::sequence},
+     {"org.fmi-ls-bus.transceiver", MatchingRule::transceiver},
      {"none", MatchingRule::none}}};
 
 constexpr int deepest = 100;

@@ -7,8 +7,9 @@
 namespace concord {
 
 /// How the members of a terminal find those of another one (FMI 3.0.2, 2.4.9.2): all by their
-/// names; those that have the same; by their order.
-enum class MatchingRule { plug, bus, sequence, none };
+/// names; those that have the same; by their order. Of a network's terminals (FMI-LS-BUS 1.0): what
+/// one sends (Tx_...) is what the other receives (Rx_...).
+enum class MatchingRule { plug, bus, sequence, transceiver, none };
 
 /// "plug", ...
 const char* name_of(MatchingRule rule);

@@ -47,8 +47,7 @@ class StatesTrial {
         tell_(tell),
         inputs_(setup.model->version),
         outputs_(setup.ports(setup.output_variables)),
-        clocks_(*setup.model, setup.input_variables, setup.output_variables,
-                setup.request.path.string()),
+        clocks_(clocked_variables(setup)),
         most_(static_cast<int>(
             std::min(static_cast<double>(most_quiet + 2 * most_pushed),
                      std::floor((steps.stop - steps.start) / steps.size + 1e-6)))) {
