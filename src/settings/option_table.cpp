@@ -187,21 +187,6 @@ Option<Settings> realtime_option() {
       .by_default("none");
 }
 
-Option<Settings> anytime_option() {
-  return Option<Settings>{
-      "cosim_realtime_anytime",
-      "of a run by the clock: a macro-step's iteration ends when no time is left for one more "
-      "correction, though it has not converged, but not before that many corrections (0: the "
-      "prediction alone); what is left out counts in the estimated error",
-      whole_number(0, 1000),
-      [](const Settings& s) {
-        return s.realtime.anytime ? std::to_string(*s.realtime.anytime) : "none";
-      },
-      [](Settings& s, const std::optional<int>& given) { s.realtime.anytime = given; }}
-      .by_default("none")
-      .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR");
-}
-
 Option<Settings> output_interval_option() {
   return Option<Settings>{"cosim_output_interval",
                           "rows at these distances from the start instead of communication points; "
@@ -435,7 +420,18 @@ OptionTable<Settings> make_run_options() {
           .by_default("run.scenario.yaml beside run.h5")
           .idle([](const Settings& s) { return s.stream.set.empty(); }, "-cosim_stream_set NAMES"),
       realtime_option(),
-      anytime_option(),
+      O(
+          "cosim_realtime_anytime",
+          "of a run by the clock: a macro-step's iteration ends when no time is left for one more "
+          "correction, though it has not converged, but not before that many corrections (0: the "
+          "prediction alone); what is left out counts in the estimated error",
+          whole_number(0, 1000),
+          [](const Settings& s) {
+            return s.realtime.anytime ? std::to_string(*s.realtime.anytime) : "none";
+          },
+          [](Settings& s, const std::optional<int>& given) { s.realtime.anytime = given; })
+          .by_default("none")
+          .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
       O("cosim_realtime_late",
         "a macro-step that is done after its time: told and counted, the run's failure, or all "
         "later "
