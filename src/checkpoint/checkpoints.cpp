@@ -26,6 +26,7 @@ bool is_free(const std::string& option) {
                                              "cosim_time_limit",
                                              "cosim_hang_limit",
                                              "cosim_realtime",
+                                             "cosim_realtime_anytime",
                                              "cosim_realtime_late",
                                              "cosim_realtime_lock",
                                              "cosim_summary",

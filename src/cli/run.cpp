@@ -216,7 +216,9 @@ void Run::simulate() {
       stream_->start();
     }
     watch_exits();
-    if (const std::string refused = pacing_.begin(simulation_.time()); !refused.empty()) {
+    if (const std::string refused =
+            pacing_.begin(simulation_.time(), simulation_.subsystems().deadline());
+        !refused.empty()) {
       note("-cosim_realtime_lock: the system does not let this be locked: " + refused);
     }
     simulation_.advance_while([&](double wall_time) { return goes_on(wall_time); });
@@ -256,7 +258,8 @@ bool Run::goes_on(double wall_time) {
     simulation_.require_sound_subsystems();
   }
   if (on) {
-    waited_ = pacing_.keep(simulation_.time(), summary_.lateness);
+    waited_ =
+        pacing_.keep(simulation_.time(), summary_.lateness, simulation_.subsystems().deadline());
   }
   if (on && stream_) {
     stream_->take_wishes();

@@ -30,6 +30,8 @@ Json realtime_of(const Lateness& lateness) {
           {"latest", lateness.most},
           {"limits", lateness.limits},
           {"late_by_limit", lateness.late},
+          {"ended_early", lateness.ended_early},
+          {"left_out", lateness.left_out},
           {"passed_within",
            {{"0.5", lateness.within(0.5)},
             {"0.99", lateness.within(0.99)},

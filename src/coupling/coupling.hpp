@@ -78,6 +78,7 @@ struct CouplingReport {
   int error_order = 0;    ///< q, with err = O(h^{q+1})
   bool at_noise = false;  ///< converged to the integrators' noise, which is above the tolerance
   double noise = 0.0;     ///< how far above the tolerance it then is, at least; 0 elsewhere
+  bool ended_early = false;  ///< by its deadline (Deadline): `residual` is what was left out
   bool followed = true;   ///< the subsystems have gone this way, which tells events, or some of it
   bool retryable = true;  ///< after a failure: every subsystem can return to the step's beginning
   double residual = 0.0;  ///< max_i |u - P y| / (eps_rel |u| + eps_abs); below 1 is converged

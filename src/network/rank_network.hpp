@@ -19,6 +19,7 @@
 #include "network/subsystem_use.hpp"
 #include "network/text_exchange.hpp"
 #include "network/touched.hpp"
+#include "support/deadline.hpp"
 
 namespace concord {
 
@@ -245,6 +246,9 @@ class RankNetwork {
   WorkClock& clock() { return clock_; }
   const WorkClock& clock() const { return clock_; }
 
+  /// By when a macro-step's iteration is to end.
+  Deadline& deadline() { return deadline_; }
+
   /// What own subsystem k has cost so far.
   Counters counters(std::size_t k) const;
 
@@ -308,6 +312,7 @@ class RankNetwork {
   const Partition& partition_;
   RankLayout layout_;
   WorkClock clock_;
+  Deadline deadline_;
   OwnSubsystems own_;
   OwnBatches batches_;
   HeldInputs held_;

@@ -420,6 +420,18 @@ OptionTable<Settings> make_run_options() {
           .by_default("run.scenario.yaml beside run.h5")
           .idle([](const Settings& s) { return s.stream.set.empty(); }, "-cosim_stream_set NAMES"),
       realtime_option(),
+      O(
+          "cosim_realtime_anytime",
+          "of a run by the clock: a macro-step's iteration ends when no time is left for one more "
+          "correction, though it has not converged, but not before that many corrections (0: the "
+          "prediction alone); what is left out counts in the estimated error",
+          whole_number(0, 1000),
+          [](const Settings& s) {
+            return s.realtime.anytime ? std::to_string(*s.realtime.anytime) : "none";
+          },
+          [](Settings& s, const std::optional<int>& given) { s.realtime.anytime = given; })
+          .by_default("none")
+          .idle([](const Settings& s) { return !s.realtime.paced(); }, "-cosim_realtime FACTOR"),
       O("cosim_realtime_late",
         "a macro-step that is done after its time: told and counted, the run's failure, or all "
         "later "

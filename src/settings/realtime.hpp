@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "support/options.hpp"
@@ -24,6 +25,9 @@ inline std::span<const WordOf<Late>> words_of<Late>() {
 struct RealtimeSettings {
   double factor = 0.0;  ///< model time over wall time; 0: as fast as it can
   Late late = Late::warn;
+  /// A macro-step's iteration ends when its time is over, but not before that many corrections;
+  /// none: when it has converged.
+  std::optional<int> anytime{};
   bool locked = false;  ///< memory stays in memory, and no ordinary process comes before
 
   bool paced() const { return factor > 0.0; }

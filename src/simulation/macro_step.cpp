@@ -376,6 +376,7 @@ void MacroStepper::try_step(const MacroStep& step) {
     subsystems_.save();
   }
   CouplingReport& report = reports_.current().coupling;
+  subsystems_.deadline().begin_step(step.end);
   report = coupling_->solve(step, point_, trial_);
   report.status = agreed(report);
   report.retryable &= rolls_back;

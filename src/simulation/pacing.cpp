@@ -59,6 +59,11 @@ void Lateness::count(double seconds) {
   most = std::max(most, seconds);
 }
 
+void Lateness::end_early(double residual) {
+  ++ended_early;
+  left_out = std::max(left_out, residual);
+}
+
 void Lateness::pass(double seconds) {
   const double bin = seconds > least_passed
                          ? std::ceil(bins_per_decade * std::log10(seconds / least_passed))
@@ -92,8 +97,13 @@ std::string Lateness::describe() const {
             rounded(limits[beyond ? bin - 1 : bin]);
     separator = ", ";
   }
-  return text + "; passed within " + rounded(within(0.5)) + " (half), " + rounded(within(0.99)) +
-         " (99 %), " + rounded(within(0.9999)) + " (99.99 %)";
+  text += "; passed within " + rounded(within(0.5)) + " (half), " + rounded(within(0.99)) +
+          " (99 %), " + rounded(within(0.9999)) + " (99.99 %)";
+  if (ended_early > 0) {
+    text += "; " + std::to_string(ended_early) + " ended before they had converged, at most " +
+            short_number(left_out) + " times the coupling tolerance left out";
+  }
+  return text;
 }
 
 Pacing::Pacing(MPI_Comm comm, const RealtimeSettings& settings)
@@ -105,12 +115,19 @@ Pacing::~Pacing() {
   if (in_front_) sched_setscheduler(0, policy_, &priority_);
 }
 
-std::string Pacing::begin(double t) {
+std::string Pacing::begin(double t, Deadline& deadline) {
   if (settings_.paced()) prctl(PR_SET_TIMERSLACK, 1UL);
   std::string refused = settings_.paced() && settings_.locked ? lock() : "";
   begin_ = t;
   began_ = Clock::now();
+  pace(deadline);
   return refused;
+}
+
+/// All ranks have begun at about the same time.
+void Pacing::pace(Deadline& deadline) const {
+  if (settings_.paced() && settings_.anytime)
+    deadline.pace(began_, begin_, settings_.factor, *settings_.anytime);
 }
 
 /// Ranks that share a processor wait for each other by yielding it, which those in front of all
@@ -134,7 +151,7 @@ std::string Pacing::lock() {
   return joined(refused, ", ");
 }
 
-double Pacing::keep(double t, Lateness& lateness) {
+double Pacing::keep(double t, Lateness& lateness, Deadline& deadline) {
   if (!settings_.paced()) return 0.0;
   const double passed = std::chrono::duration<double>(Clock::now() - began_).count();
   const double first_passed = agree_on_largest(comm_, rank_in(comm_) == 0 ? passed : 0.0);
@@ -143,8 +160,10 @@ double Pacing::keep(double t, Lateness& lateness) {
   if (late > 0.0) {
     lateness.pass(late);
     be_late(t, late, lateness);
+    pace(deadline);
     return 0.0;
   }
+  pace(deadline);
   const auto due = began_ + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>((t - begin_) / settings_.factor));
   wait_until(due);

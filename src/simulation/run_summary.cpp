@@ -16,6 +16,7 @@ void RunSummary::step_accepted(const StepReport& report) {
   linear_iterations += report.coupling.linear_iterations;
   nodes += report.coupling.nodes;
   at_noise += report.coupling.at_noise ? 1 : 0;
+  if (report.coupling.ended_early) lateness.end_early(report.coupling.residual);
   noise = std::max(noise, report.coupling.noise);
   events += static_cast<std::int64_t>(report.events.size());
   evaluations += report.coupling.evaluations;

@@ -9,7 +9,9 @@ import unittest
 from pathlib import Path
 
 import h5py
-from concord_runs import TWO_MASS, execute
+import numpy as np
+
+from concord_runs import LOTKA_VOLTERRA, TWO_MASS, execute, simulate
 from patience import HANGS, wait_until
 
 STEPS = ("-cosim_step", 0.02, "-cosim_stop", 0.4)
@@ -75,6 +77,33 @@ class Realtime(unittest.TestCase):
             self.assertIn("t = 0.02 s: the macro-step was done", run.stderr)
             self.assertEqual(summary["status"], "failed")
 
+    def test_no_time_left(self):
+        """The prediction and as many corrections as must be, whose error the run knows."""
+        cases = [(LOTKA_VOLTERRA, 0.1, "ifosmondi", 1, 1), (LOTKA_VOLTERRA, 0.1, "ifosmondi", 2, 2),
+                 (LOTKA_VOLTERRA, 0.2, "jfm", 0, 0), (LOTKA_VOLTERRA, 0.2, "radau", 0, 1), (LOTKA_VOLTERRA, 0.2, "gauss", 1, 2),
+                 (TWO_MASS, 0.01, "ifosmondi", 2, 2)]
+        for model, step, method, corrections, iterations in cases:
+            common = ("-cosim_step", step, "-cosim_stop", 60 * step)
+            exact = simulate(model, *common, "-cosim_type", "gauss", "-cosim_nodes", 6)
+            for ranks in (1, 2):
+                with self.subTest(method=method, corrections=corrections, ranks=ranks):
+                    run = simulate(model, *common, "-cosim_type", method, "-cosim_realtime", 1e9, "-cosim_realtime_late", "skip",
+                                   "-cosim_realtime_anytime", corrections, ranks=ranks)
+                    self.assertEqual(run.steps["iterations"].max(), iterations)
+                    self.assertRegex(run.stdout, r"; \d+ ended before they had converged, at most \S+ times the coupling")
+                    errors = np.abs(run.outputs.values - exact.outputs.values) / np.abs(exact.outputs.values).max(0)
+                    if method != "gauss":  # whose error is that of `exact`
+                        self.assertTrue(0.3 < run.error_estimate / np.max(errors) < 3, run.error_estimate)
+
+    def test_time_enough(self):
+        """A second for each macro-step, of which a thousandth is needed."""
+        choices = ("-cosim_type", "ifosmondi", "-cosim_stop", 0.04)
+        self.run_paced(*choices)
+        expected = self.values()
+        _, summary, _ = self.run_paced(*choices, "-cosim_realtime", 0.02, "-cosim_realtime_anytime", 0)
+        self.assertEqual(summary["realtime"]["ended_early"], 0)
+        self.assertEqual(self.values(), expected)
+
     def test_a_signal_ends_the_wait(self):
         """The next macro-step would be due after hours."""
         run = subprocess.Popen(
@@ -91,12 +120,14 @@ class Realtime(unittest.TestCase):
 
     def test_refusals(self):
         for words, said in ((("-cosim_realtime", 0), "cosim_realtime"), (("-cosim_realtime", -1), "cosim_realtime"),
-                            (("-cosim_realtime_late", "later"), "warn, fail, skip")):
+                            (("-cosim_realtime_late", "later"), "warn, fail, skip"),
+                            (("-cosim_realtime_anytime", -1), "cosim_realtime_anytime")):
             run = execute("run", TWO_MASS, *words)
             self.assertEqual(run.returncode, 2)
             self.assertIn(said, run.stderr)
-        run, _, _ = self.run_paced("-cosim_realtime_late", "fail")
-        self.assertIn("-cosim_realtime_late", run.stdout)  # has no effect
+        for words in (("-cosim_realtime_late", "fail"), ("-cosim_realtime_anytime", 0)):
+            run, _, _ = self.run_paced(*words)
+            self.assertIn(words[0], run.stdout)  # has no effect
 
 
 if __name__ == "__main__":

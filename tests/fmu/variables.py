@@ -1,4 +1,5 @@
 """Variables that are no real scalars: arrays, integers, booleans, enumerations, texts (FMI 3.0)."""
+import importlib.util
 import subprocess
 import unittest
 import zipfile
@@ -233,6 +234,18 @@ class Structure(FmuTest):
                 self.assertEqual(len(results.states.names), size)
                 exact = (3 if size == 1 else 1) * (1 - np.exp(-results.time))
                 self.assertLess(np.abs(results.outputs["it.y[1]"] - exact).max(), 1e-9)
+
+    @unittest.skipUnless(importlib.util.find_spec("concord"), "without the Python package")
+    def test_reset(self):
+        """To another size and back, which is one more start."""
+        import concord
+        with concord.Simulation(self.model_with("parameters: {n: 2}"), cosim_step=0.1, cosim_type="jfm") as s:
+            s.start()
+            for changes, size, u in (({"it.n": 1, "it.u": 3}, 1, 3), ({}, 2, 2)):
+                s.reset(changes)
+                s.advance(until=1)
+                self.assertEqual(len([name for name in s.variables if name.startswith("it.y")]), size)
+                self.assertAlmostEqual(s[f"it.y[{size}]"], u * (1 - np.exp(-1)), places=7)
 
     def test_whole_arrays_are_connected(self):
         """Relaxation of each element towards that of the array before it, through three FMUs."""

@@ -37,7 +37,7 @@ CollocationCoupling::CollocationCoupling(const Method& method, NodeFamily family
       family_(family),
       consistent_(subsystems),
       guess_(subsystems),
-      sweeps_(method.tolerance.relative, method.max_it),
+      sweeps_(subsystems.deadline(), method.tolerance.relative, method.max_it),
       error_(subsystems, method) {
   const int count = method.nodes.value_or(Method::usual_nodes);
   // Events are looked for along inputs of degree 5 at most, and near to where these are known.
@@ -202,10 +202,13 @@ CouplingReport CollocationCoupling::solve(const MacroStep& step, const Communica
     return report;
   }
   report.at_noise = end == End::at_noise;
+  report.ended_early = end == End::out_of_time;
   report.noise = report.at_noise ? sweeps_.left() / method_.tolerance.relative : 0.0;
   report.residual = sweeps_.left() / method_.tolerance.relative;
   guess_.remember(*system_, step);
-  report.followed = error_.find(*system_, step);
+  if (report.ended_early) system_->complete_outputs();
+  report.followed = error_.find(*system_, step, report.ended_early);
+  if (report.ended_early) report.residual = error_.within() / method_.tolerance.relative;
   if (!report.followed || follow(step, point, trial) == Outcome::failed) {
     report.status = CouplingStatus::failed;
     return report;

@@ -46,8 +46,9 @@ void CollocationError::take_nodes(const CollocationNodes& nodes, NodeSystem& fin
   outputs_.set_order(nodes.order());
 }
 
-bool CollocationError::find(const NodeSystem& system, const MacroStep& step) {
-  looked_ = due();
+/// What sweeps have left out is another thing in each macro-step.
+bool CollocationError::find(const NodeSystem& system, const MacroStep& step, bool ended_early) {
+  looked_ = due() || ended_early;
   const Eigen::VectorXd ends = system.end_states();
   std::ranges::copy(ends, x_.begin());
   if (looked_ && !look(system, step)) return false;

@@ -28,8 +28,9 @@ class CollocationError {
   /// Whether the macro-step that begins is looked at; then its derivatives are to be its own. The
   /// same on every rank.
   bool due() const { return controls_ || rest_ == 0; }
-  /// Of a system whose sweeps are done. False where a subsystem fails at these nodes. Collective.
-  bool find(const NodeSystem& system, const MacroStep& step);
+  /// Of a system whose sweeps are done, or were ended early. False where a subsystem fails at these
+  /// nodes. Collective.
+  bool find(const NodeSystem& system, const MacroStep& step, bool ended_early);
 
   /// Whether the last macro-step was looked at; then the most that each connected input's
   /// polynomial misses of the better solution within.
@@ -41,6 +42,9 @@ class CollocationError {
 
   /// err of the step control: the worst state or output, in units of its tolerance. Collective.
   double norm(double h, std::span<const Sample> outputs);
+  /// How far the better solution is from that of `find` within the macro-step it has looked at, as
+  /// a share of what states are. The same on every rank.
+  double within() const { return within_; }
   double unmasked() const { return unmasked_; }  ///< the same with all that may be noise
   /// Of what `find` has seen: the share that each further power of the polynomials has of the one
   /// before (1: nothing), a root of what k nodes leave at the end, O(h^{order+1}), as a share of

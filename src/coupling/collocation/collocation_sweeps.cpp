@@ -59,6 +59,10 @@ CollocationSweeps::End CollocationSweeps::run(NodeSystem& system, Derivatives fi
       return End::converged;
     }
     if (sweep.moved <= rounding && rate > 0.5 && count_ > cheap) return End::at_noise;
+    if (sweep.late && deadline_.counts_after(count_ - 1)) {
+      derived_ = false;  // the fewer sweeps there are, the more good derivatives are worth
+      return End::out_of_time;
+    }
     farther += sweep.moved > last ? 1 : 0;
     if (farther == astray) break;
     last = sweep.moved;

@@ -12,12 +12,13 @@ namespace concord {
 /// long as two sweeps are enough with them.
 class CollocationSweeps {
  public:
-  enum class End { converged, at_noise, slow, failed };
+  enum class End { converged, at_noise, out_of_time, slow, failed };
 
-  CollocationSweeps(double tolerance, int most) : tolerance_(tolerance), most_(most) {}
+  CollocationSweeps(const Deadline& deadline, double tolerance, int most)
+      : deadline_(deadline), tolerance_(tolerance), most_(most) {}
 
-  /// From the guess; `first`: whether derivatives may be kept there. The same on every rank.
-  /// Collective.
+  /// From the guess, which the first sweep makes a prediction of; `first`: whether derivatives may
+  /// be kept there. The same on every rank. Collective.
   End run(NodeSystem& system, NodeSystem::Derivatives first);
 
   int count() const { return count_; }   ///< sweeps of the last run
@@ -32,6 +33,7 @@ class CollocationSweeps {
   NodeSystem::Derivatives choose(NodeSystem::Derivatives first, double rate) const;
   void learn(bool kept, double rate);
 
+  const Deadline& deadline_;
   double tolerance_;
   int most_;
   int count_ = 0;

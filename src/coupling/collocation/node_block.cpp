@@ -206,6 +206,15 @@ void NodeBlock::answer(std::span<const double> du, Rows<double> free) const {
     for (Eigen::Index s = 0; s < n_; ++s) free.at(i)[s] += sum[i * n_ + s];
 }
 
+void NodeBlock::answer(std::span<const double> du, Outputs outputs) const {
+  const RowMajor& gains = now_.factors->gains;
+  for (Eigen::Index i = 0; i < nodes_; ++i) {
+    Sample* const y = outputs[static_cast<std::size_t>(i)].data() + first_output_;
+    for (Eigen::Index o = 0; o < p_; ++o)
+      y[o].value += sum_of_products(gains.row(o * nodes_ + i).data(), gains.cols(), du.data());
+  }
+}
+
 void NodeBlock::add_outputs(Rows<const double> states, Outputs outputs) const {
   for (Eigen::Index i = 0; i < nodes_; ++i) {
     Sample* const y = outputs[static_cast<std::size_t>(i)].data() + first_output_;

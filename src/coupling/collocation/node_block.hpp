@@ -61,6 +61,8 @@ class NodeBlock {
   void solve(Rows<const double> defects, Rows<double> free) const;
   /// With corrections du of connected inputs, (input, node): free += M^-1 f_u du.
   void answer(std::span<const double> du, Rows<double> free) const;
+  /// outputs += K du.
+  void answer(std::span<const double> du, Outputs outputs) const;
   /// outputs += g_x of what has become of states at the nodes.
   void add_outputs(Rows<const double> states, Outputs outputs) const;
 

@@ -302,8 +302,11 @@ NodeSystem::Sweep NodeSystem::sweep(Derivatives derivatives, const InputSystem* 
     }
     if (!system_.solve()) return nothing;
   }
-  const double moved = agree_on_largest(subsystems_.comm(), correct());
-  return {!std::isfinite(moved), moved};
+  double largest[2] = {correct(), 0.0};
+  subsystems_.deadline().corrected();
+  largest[1] = subsystems_.deadline().is_near() ? 1.0 : 0.0;
+  agree_on_largest(subsystems_.comm(), largest);
+  return {!std::isfinite(largest[0]), largest[0], largest[1] != 0.0};
 }
 
 NodeSystem::Sweep NodeSystem::sweep_with(const NodeSystem& other, const Eigen::MatrixXd& weights) {
@@ -322,6 +325,15 @@ void NodeSystem::answer_to_inputs() {
     const std::size_t own = blocks_[k].fed_count() * count();
     blocks_[k].answer(system_.solution().subspan(first, own),
                       rows(free_, subsystems_.states_of(k)));
+    first += own;
+  }
+}
+
+void NodeSystem::complete_outputs() {
+  std::size_t first = 0;
+  for (const NodeBlock& block : blocks_) {
+    const std::size_t own = block.fed_count() * count();
+    block.answer(system_.solution().subspan(first, own), outputs_);
     first += own;
   }
 }

@@ -33,6 +33,7 @@ class NodeSystem {
   struct Sweep {
     bool failed = false;  ///< a subsystem, or the linear system
     double moved = 0.0;   ///< largest correction of a state or input, in units of its size
+    bool late = false;    ///< some rank has no time left for one more
   };
 
   NodeSystem(RankNetwork& subsystems, const CollocationNodes& nodes, const SolverOptions& options);
@@ -65,6 +66,9 @@ class NodeSystem {
   /// The same with derivatives between those of another system, which are `weights` of those at its
   /// nodes. Collective.
   Sweep sweep_with(const NodeSystem& other, const Eigen::MatrixXd& weights);
+
+  /// Outputs, which answer to defects only, answer to what the last sweep has made of inputs, too.
+  void complete_outputs();
 
   /// Errors, over the macro-step whose sweeps are done, by the derivatives of these: CarriesErrors.
   bool carry(std::span<CarriedError> errors, std::span<const double> inputs);

@@ -116,10 +116,11 @@ CouplingResidual CouplingConvergence::measure(Vec f, const Remarks& remarks) {
                       number(failed),
                       number(unknowns_.guessed_scales()),
                       number(remarks.objects),
-                      number(remarks.sees_layer)};
+                      number(remarks.sees_layer),
+                      number(subsystems_.deadline().is_near())};
   agree_on_largest(subsystems_.comm(), largest);
-  return {largest[0],        largest[1],        largest[2],       largest[3] != 0.0,
-          largest[4] != 0.0, largest[5] != 0.0, largest[6] != 0.0};
+  return {largest[0],        largest[1],        largest[2],        largest[3] != 0.0,
+          largest[4] != 0.0, largest[5] != 0.0, largest[6] != 0.0, largest[7] != 0.0};
 }
 
 /// Largest |U - U_before| and |R - R_before|, over tolerances.
@@ -250,6 +251,7 @@ bool CouplingConvergence::error_is_small(const CouplingResidual& residual, Vec f
 
 const CouplingResidual& CouplingConvergence::measure_guess(const Remarks& remarks) {
   guess_is_good_ = false;
+  subsystems_.deadline().corrected();
   evaluation_.write_residual(unknowns_.residual());
   first_ = measure(unknowns_.residual(), remarks);
   return first_;
@@ -265,12 +267,21 @@ bool CouplingConvergence::judge_guess() {
   return guess_is_good_;
 }
 
+/// What cannot be evaluated is no result, whatever the time.
+bool CouplingConvergence::ends_here(int corrections, const CouplingResidual& residual) const {
+  return residual.late && std::isfinite(residual.ratio) &&
+         subsystems_.deadline().counts_after(corrections);
+}
+
 CouplingConvergence::Verdict CouplingConvergence::judge(PetscInt it, Vec x, Vec f) {
   if (it == 0) {
     progress_.begin(first_.ratio, ReadEntries(x).all(), ReadEntries(f).all());
     contraction_.begin(first_.ratio);
-    return verdict_ = guess_is_good_ ? Verdict::converged : Verdict::going_on;
+    return verdict_ = guess_is_good_         ? Verdict::converged
+                      : ends_here(0, first_) ? Verdict::out_of_time
+                                             : Verdict::going_on;
   }
+  subsystems_.deadline().corrected();
   const CouplingResidual residual = measure(f);
   double steps[2] = {0.0, 0.0};
   bool stopped = false;
@@ -286,7 +297,9 @@ CouplingConvergence::Verdict CouplingConvergence::judge(PetscInt it, Vec x, Vec 
   if (error_is_small(residual, f)) {
     return verdict_ = Verdict::converged;
   }
-  return verdict_ = stopped && noise_ratio(f) < 1.0 ? Verdict::noise : Verdict::going_on;
+  if (stopped && noise_ratio(f) < 1.0) return verdict_ = Verdict::noise;
+  return verdict_ =
+             ends_here(static_cast<int>(it), residual) ? Verdict::out_of_time : Verdict::going_on;
 }
 
 CouplingConvergence::Verdict CouplingConvergence::conclude(bool stuck, CouplingReport& report) {

@@ -16,6 +16,7 @@ struct CouplingResidual {
   bool guessed_scales = false;
   bool objected = false;    ///< some rank did not suppose what the guess stands on
   bool sees_layer = false;  ///< some rank sees a layer in what the inputs are fed
+  bool late = false;        ///< some rank has no time left for one more correction
 };
 
 /// What a rank tells the others together with its residual.
@@ -26,11 +27,12 @@ struct Remarks {
 
 /// When an implicit coupling counts as converged: what has an error of U below the tolerance, by
 /// J^-1 R where there is a Jacobian, else by what the iteration's contraction makes of the
-/// residual; or what has come down to the noise of integrators and rounding and stays there. Six of
-/// its members are the parts of the coupling that it looks at.
+/// residual; or what has come down to the noise of integrators and rounding and stays there. Where
+/// a deadline is near it ends as it is. Six of its members are the parts of the coupling that it
+/// looks at.
 class CouplingConvergence {
  public:
-  enum class Verdict { going_on, converged, noise };
+  enum class Verdict { going_on, converged, noise, out_of_time };
 
   /// `noise_level`: of outputs, relative to sizes. `estimators`: null where none is there.
   CouplingConvergence(RankNetwork& subsystems, const ConstraintRows& constraints,
@@ -90,6 +92,7 @@ class CouplingConvergence {
                      std::span<double> largest) const;
   double noise_ratio(Vec f);
   void learn_terms();
+  bool ends_here(int corrections, const CouplingResidual& residual) const;
 
   RankNetwork& subsystems_;
   const ConstraintRows& constraints_;

@@ -179,6 +179,8 @@ PetscErrorCode CouplingSolver::converged(SNES snes, PetscInt it, PetscReal, Pets
       *reason = SNES_CONVERGED_FNORM_ABS;
     } else if (verdict == Verdict::noise) {
       *reason = SNES_CONVERGED_SNORM_RELATIVE;
+    } else if (verdict == Verdict::out_of_time) {
+      *reason = SNES_CONVERGED_ITS;
     } else if (it == 0) {
       solver.first_norm_ = fnorm;
     } else if (fnorm > diverged_factor * std::max(1.0, solver.first_norm_)) {

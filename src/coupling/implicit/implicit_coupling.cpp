@@ -190,6 +190,7 @@ void ImplicitCoupling::finish(CouplingReport& report) {
   CouplingConvergence& convergence = parts_->convergence;
   using Verdict = CouplingConvergence::Verdict;
   report.at_noise = convergence.verdict() == Verdict::noise;
+  report.ended_early = convergence.verdict() == Verdict::out_of_time;
   report.noise = report.at_noise ? std::max(report.residual, convergence.error()) : 0.0;
   report.status = convergence.failed()                         ? CouplingStatus::failed
                   : convergence.verdict() == Verdict::going_on ? CouplingStatus::not_converged

@@ -31,7 +31,9 @@ double InputMisses::miss(std::size_t j, const Row& row) const {
 
 void InputMisses::measure(const Trial& trial, std::span<const Sample> fed, Outcome outcome) {
   constexpr double unknown = std::numeric_limits<double>::infinity();
-  double worst[2] = {outcome == Outcome::ok ? 0.0 : unknown, 0.0};
+  subsystems_.deadline().corrected();
+  double worst[3] = {outcome == Outcome::ok ? 0.0 : unknown, 0.0,
+                     subsystems_.deadline().is_near() ? 1.0 : 0.0};
   for (std::size_t j = 0; j < subsystems_.connected_inputs().size(); ++j) {
     const Row own = row(j, trial, fed);
     const double missed = miss(j, own);
@@ -44,6 +46,7 @@ void InputMisses::measure(const Trial& trial, std::span<const Sample> fed, Outco
   agree_on_largest(subsystems_.comm(), worst);
   largest_ = worst[0];
   ratio_ = worst[1];
+  late_ = worst[2] != 0.0;
 }
 
 std::string InputMisses::worst(const Trial& trial, std::span<const Sample> fed) const {

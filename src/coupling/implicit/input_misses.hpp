@@ -13,7 +13,7 @@ namespace concord {
 /// the unknown's input, or of what is summed up in a constraint's equation.
 class InputMisses {
  public:
-  InputMisses(const RankNetwork& subsystems, const ConstraintRows& constraints,
+  InputMisses(RankNetwork& subsystems, const ConstraintRows& constraints,
               const Tolerance& tolerance)
       : subsystems_(subsystems), constraints_(constraints), tolerance_(tolerance) {}
 
@@ -29,6 +29,9 @@ class InputMisses {
   /// What is left of the coupling condition, in units of the tolerance.
   double ratio() const { return ratio_; }
 
+  /// Whether some rank has no time left for one more correction.
+  bool late() const { return late_; }
+
   /// "input 'a.u' was predicted as 1 and is fed 2" of the one that was measured worst; empty where
   /// it is another rank's.
   std::string worst(const Trial& trial, std::span<const Sample> fed) const;
@@ -42,11 +45,12 @@ class InputMisses {
   Row row(std::size_t j, const Trial& trial, std::span<const Sample> fed) const;
   double miss(std::size_t j, const Row& row) const;
 
-  const RankNetwork& subsystems_;
+  RankNetwork& subsystems_;
   const ConstraintRows& constraints_;
   Tolerance tolerance_;
   double largest_ = 0.0;  ///< in units of the input's size
   double ratio_ = 0.0;
+  bool late_ = false;
 };
 
 }  // namespace concord

@@ -68,6 +68,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
     settle(step, point, trial, report);
   }
   report.residual = misses_.ratio();
+  report.ended_early = iteration_.ended_early();
   if (method_.estimate == ErrorEstimate::predictor) {
     estimate_error(step, trial, report);
   }

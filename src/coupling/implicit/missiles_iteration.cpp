@@ -36,6 +36,7 @@ MissilesIteration::Again MissilesIteration::again_by(const std::function<void()>
   return [this, &integrate] {
     subsystems_.restore();
     integrate();
+    ++corrections_;
     return misses_.finite() ? misses_.ratio() : std::numeric_limits<double>::infinity();
   };
 }
@@ -52,7 +53,6 @@ void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& poi
                             const std::function<void()>& integrate) {
   constexpr double helpful = 0.1;  // left of a prediction that is far off, and not made of noise
   const Again again = again_by(integrate);
-  done_ = true;
   double ratio = misses_.ratio();
   const double predicted = std::isfinite(ratio) ? ratio : std::numeric_limits<double>::max();
   if (!misses_.finite()) {
@@ -61,13 +61,15 @@ void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& poi
     }
     ratio = again();
   }
-  if (misses_.finite() && begin_layers_afresh(step, point, trial)) {
+  if (misses_.finite() && !out_of_time() && begin_layers_afresh(step, point, trial)) {
     ratio = again();
   }
   if (misses_.finite()) {
     ratio = correct(point, trial, ratio, 1.0, again);
-    ratio = ratio >= 1.0 ? feed_back(trial, ratio, again) : ratio;
+    ratio = ratio >= 1.0 && !ended_early_ ? feed_back(trial, ratio, again) : ratio;
   }
+  done_ = corrections_ > 0;
+  if (ended_early_) return;
   in_vain_ = misses_.far_off() ? in_vain_ + 1 : 0;
   unfinished_ = ratio >= 1.0 && ratio < helpful * predicted && misses_.noticeable();
 }
@@ -78,6 +80,7 @@ double MissilesIteration::correct(const CommunicationPoint& point, Trial& trial,
                                   double enough, const Again& again) {
   bool quick = true;
   for (int it = 0; quick && ratio >= enough && it < most_; ++it) {
+    if ((ended_early_ = out_of_time())) return ratio;
     best_.assign(trial.inputs.begin(), trial.inputs.end());
     estimators_.match(trial.inputs, trial.outputs);
     if (!system_.solve_again(point, trial.inputs)) {
@@ -103,6 +106,7 @@ double MissilesIteration::feed_back(Trial& trial, double ratio, const Again& aga
   double now = ratio;
   for (int slow = 0, it = 0;
        slow < most_slow_rounds && now >= 1.0 && misses_.finite() && it < most_; ++it) {
+    if ((ended_early_ = out_of_time())) break;
     for (const std::size_t i : subsystems_.connected_inputs()) {
       trial.inputs[i] = fed_[i];
     }

@@ -28,7 +28,10 @@ class MissilesIteration {
   bool rests() const { return resting_ > 0; }
 
   /// A new attempt, which has not been iterated.
-  void begin() { done_ = unfinished_ = false; }
+  void begin() {
+    done_ = unfinished_ = ended_early_ = false;
+    corrections_ = 0;
+  }
 
   /// From where the prediction led, or from the values at t_N where that fails, to the coupling's
   /// tolerance or as far as it comes; trial is the best there was. `integrate`: every subsystem
@@ -44,6 +47,8 @@ class MissilesIteration {
   bool done() const { return done_; }
   /// Whether it helped, and not enough.
   bool unfinished() const { return unfinished_; }
+  /// Whether it was ended by its deadline.
+  bool ended_early() const { return ended_early_; }
 
   /// The trial was accepted.
   void commit();
@@ -59,6 +64,9 @@ class MissilesIteration {
   double correct(const CommunicationPoint& point, Trial& trial, double ratio, double enough,
                  const Again& again);
   double feed_back(Trial& trial, double ratio, const Again& again);
+  bool out_of_time() const {
+    return misses_.late() && subsystems_.deadline().counts_after(corrections_);
+  }
 
   RankNetwork& subsystems_;
   Joins& joins_;
@@ -68,7 +76,8 @@ class MissilesIteration {
   const std::vector<Sample>& fed_;
   int most_;
   bool possible_;
-  bool done_ = false, unfinished_ = false;
+  bool done_ = false, unfinished_ = false, ended_early_ = false;
+  int corrections_ = 0;       ///< of the attempt
   int in_vain_ = 0;           ///< macro-steps, the last ones, whose iteration did not help
   int resting_ = 0;           ///< macro-steps that will not be iterated
   std::vector<Sample> best_;  ///< inputs

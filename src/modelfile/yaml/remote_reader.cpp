@@ -1,7 +1,6 @@
 #include "modelfile/yaml/remote_reader.hpp"
 
 #include <algorithm>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -23,13 +22,8 @@ Fields section(const std::optional<NodeReader>& node, const char* role, const st
 }
 
 std::string read_address(const NodeReader& node, RemoteSide side) {
-  static const std::regex known(R"(tcp://(\[[^\]]+\]|[^:/\s]+):([0-9]{1,5})|ipc://\S+)");
   std::string address = node.text();
-  std::smatch parts;
-  const bool fits = std::regex_match(address, parts, known);
-  const bool anywhere = fits && parts[1] == "*";
-  if (!fits || (anywhere && side == RemoteSide::connects) ||
-      (parts[2].matched && std::stoi(parts[2]) > 65535))
+  if (!is_remote_address(address, side))
     node.fail("must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
               in_quotes(address));
   return address;

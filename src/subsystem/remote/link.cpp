@@ -1,6 +1,7 @@
 #include "subsystem/remote/link.hpp"
 
 #include <cerrno>
+#include <regex>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,15 @@ constexpr milliseconds between_connects{20}, most_between_connects{500};
 constexpr milliseconds between_binds{20}, longest_bind{3000};
 
 }  // namespace
+
+bool is_remote_address(const std::string& text, RemoteSide side) {
+  static const std::regex known(R"(tcp://(\[[^\]]+\]|[^:/\s]+):([0-9]{1,5})|ipc://\S+)");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, known)) return false;
+  const bool anywhere = parts[1] == "*";
+  return !(anywhere && side == RemoteSide::connects) &&
+         !(parts[2].matched && std::stoi(parts[2]) > 65535);
+}
 
 RemoteLink::RemoteLink(std::string address, RemoteSide side)
     : address_(std::move(address)), side_(side) {}

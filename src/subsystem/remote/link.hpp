@@ -13,6 +13,10 @@ namespace concord {
 /// Which side of a connection Concord is.
 enum class RemoteSide { connects, listens };
 
+/// "tcp://127.0.0.1:5555", "ipc:///tmp/bench"; * in the place of a host stands for all of this
+/// machine's, at which one listens.
+bool is_remote_address(const std::string& text, RemoteSide side);
+
 /// Questions to one process outside and its answers, as ZeroMQ's messages: DEALER here, REP there.
 /// It tells of each connection that begins or ends, since what was asked before is lost with it.
 class RemoteLink {

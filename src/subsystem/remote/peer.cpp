@@ -17,7 +17,6 @@ namespace {
 using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr int protocol_version = 1;
 constexpr double longest_limit = 1e9;  // s
 constexpr int most_losses = 20;        ///< in one question
 constexpr milliseconds until_noted{2000}, longest_end{1000}, between_sends{1};
@@ -156,7 +155,7 @@ bool RemotePeer::introduce(const RemotePoint& at, bool resumes) {
   connection_ = 0;
   wait_for_connection(at.t);
   const int connection = link_->connections();
-  Json hello{{"protocol", protocol_version},
+  Json hello{{"protocol", remote_protocol},
              {"concord", CONCORD_VERSION},
              {"subsystem", remote_->subsystem},
              {"inputs", names_of(remote_->inputs)},
@@ -178,9 +177,9 @@ bool RemotePeer::introduce(const RemotePoint& at, bool resumes) {
 void RemotePeer::check_introduction(double t) const {
   if (!answer_.protocol)
     fail(t, "does not speak the protocol of Concord: 'hello' without protocol");
-  if (*answer_.protocol != protocol_version)
+  if (*answer_.protocol != remote_protocol)
     fail(t, "speaks version " + std::to_string(*answer_.protocol) + " of the protocol, not " +
-                std::to_string(protocol_version));
+                std::to_string(remote_protocol));
   const auto refuse = [&](const std::string& why) {
     if (!why.empty())
       throw SimulationError(remote_->location + ": " + in_words(*remote_) +

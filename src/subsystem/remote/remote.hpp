@@ -32,6 +32,9 @@ struct RemoteDescription {
   double limit = 0.0;  ///< s, that it may take to come and to answer
 };
 
+/// The version of the protocol.
+inline constexpr int remote_protocol = 1;
+
 /// The words of `offers:`.
 constexpr const char* remote_offers[] = {"state", "polynomials", "slopes"};
 

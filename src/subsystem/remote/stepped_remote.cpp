@@ -85,13 +85,15 @@ bool SteppedRemote::put_out(const RemoteAnswer& answer, Wanted wanted, std::span
 }
 
 Outcome SteppedRemote::advance(const MacroStep& step, std::span<const Polynomial> inputs,
-                               InputContinuity /*continuity*/, Wanted wanted,
+                               InputContinuity continuity, Wanted wanted,
                                std::span<Sample> outputs) {
   ++counters_.advances;
   Json u = Json::array();
   for (const Polynomial& input : inputs)
     u.push_back(remote_->offers.polynomials ? coefficients(input) : Json(input.c[0]));
   Json question{{"t", step.begin}, {"to", step.end}, {"h", step.size()}, {"u", std::move(u)}};
+  if (continuity == InputContinuity::smooth) question["joined"] = true;
+  if (std::exchange(keeps_, false)) question["keep"] = true;
   if (wanted != Wanted::values && remote_->offers.slopes) {
     std::vector<Sample> ends;
     for (const Polynomial& input : inputs) ends.push_back(input.at(step.size()));

@@ -22,7 +22,10 @@ class SteppedRemote final : public Subsystem {
   std::optional<double> parameter(std::size_t parameter) override {
     return now_.parameters.at(parameter);
   }
-  void save() override { saved_ = now_; }
+  void save() override {
+    saved_ = now_;
+    keeps_ = true;
+  }
   void restore() override;
   bool io(Archive& archive) override;
 
@@ -36,6 +39,7 @@ class SteppedRemote final : public Subsystem {
   RemotePoint now_, saved_;
   double stop_ = 0.0;
   bool started_ = false;
+  bool keeps_ = false;  ///< the next step may be taken back
 };
 
 }  // namespace concord

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/commands.hpp"
+#include "cli/model_command.hpp"
+#include "concord/errors.hpp"
+#include "simulation/simulation_plan.hpp"
+#include "simulation/stop_signals.hpp"
+#include "subsystem/remote/served_subsystem.hpp"
+#include "subsystem/remote/serving_link.hpp"
+#include "support/foreign_call.hpp"
+#include "support/options.hpp"
+#include "support/petsc.hpp"
+#include "support/ranks.hpp"
+#include "support/wording.hpp"
+
+namespace concord {
+namespace {
+
+[[noreturn]] void refuse_to_serve(const std::string& problem) {
+  throw InputError("concord serve: " + problem);
+}
+
+/// The one that is named, or the only one there is.
+std::size_t served_in(const GivenWords& own, const Model& model) {
+  std::vector<std::string> names;
+  for (const SubsystemEntry& entry : model.subsystems)
+    if (entry.written && !entry.description.constraint) names.push_back(entry.description.name);
+  const auto wanted = own.value("subsystem");
+  if (!wanted && names.size() != 1)
+    refuse_to_serve("there are " + std::to_string(names.size()) +
+                    " subsystems; say which, --subsystem " +
+                    (names.empty() ? "NAME" : names.front()));
+  const std::string& name = wanted ? *wanted : names.front();
+  const auto found = std::ranges::find(
+      model.subsystems, name, [](const SubsystemEntry& one) { return one.description.name; });
+  if (found == model.subsystems.end())
+    refuse_to_serve("--subsystem " + in_quotes(name) + " is none of the model's; " +
+                    known("subsystems", name, names));
+  return static_cast<std::size_t>(found - model.subsystems.begin());
+}
+
+RemoteSide side_of(const GivenWords& own) {
+  return own.has("connect") ? RemoteSide::connects : RemoteSide::listens;
+}
+
+std::string address_to_serve(const GivenWords& own) {
+  const std::string word = own.has("connect") ? "connect" : "at";
+  if (own.has("connect") && own.has("at")) refuse_to_serve("either --at or --connect");
+  const std::string address = own.value(word).value_or("tcp://127.0.0.1:5555");
+  if (!is_remote_address(address, side_of(own)))
+    refuse_to_serve("--" + word +
+                    " must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
+                    in_quotes(address));
+  return address;
+}
+
+/// What a run cannot do with it from another process.
+void refuse_unfit(const SubsystemDescription& served, const Location& location) {
+  const std::string what = location.text() + ": subsystem '" + served.name + "' ";
+  if (served.events)
+    refuse_to_serve(
+        what + "has events, of which the protocol does not tell: keep what has them in the run");
+  if (!served.stands_for.empty()) refuse_to_serve(what + "stands for " + served.stands_for);
+}
+
+/// "{u: 0, load: 0}", in double quotes where a name needs them.
+template <class Variables>
+std::string starts_of(const Variables& variables) {
+  std::vector<std::string> entries;
+  for (const auto& variable : variables) {
+    const bool plain = variable.name.find_first_of("[]{},.:# ") == std::string::npos;
+    entries.push_back((plain ? variable.name : "\"" + variable.name + "\"") + ": 0");
+  }
+  return "{" + joined(entries, ", ") + "}";
+}
+
+std::string offers_in_words(const RemoteOffers& offers) {
+  const bool has[] = {offers.state, offers.polynomials, offers.slopes};
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::size(has); ++i)
+    if (has[i]) words.push_back(remote_offers[i]);
+  return joined(words, ", ");
+}
+
+/// Where nobody waits for it, outputs answer to inputs a macro-step later.
+std::string note_on_feedthrough(const SubsystemDescription& served) {
+  if (served.feedthrough.empty()) return "";
+  const Feedthrough& first = served.feedthrough[0];
+  return "output '" + served.outputs[first.output].name + "' answers to input '" +
+         served.inputs[first.input].name +
+         "' at once, and does so from the end of a macro-step on where it is served";
+}
+
+void tell_served(const ServedSubsystem& served, const std::string& address, RemoteSide side) {
+  const SubsystemDescription& own = served.description();
+  const bool listens = side == RemoteSide::listens;
+  std::printf(
+      "subsystem '%s' %s %s; in a model:\n  %s: {remote: {%s: \"%s\"%s}, inputs: %s, outputs: "
+      "%s}\n",
+      own.name.c_str(), listens ? "listens at" : "connects to", address.c_str(), own.name.c_str(),
+      listens ? "connect" : "listen", address.c_str(),
+      offers_in_words(served.offers()).empty()
+          ? ""
+          : (", offers: [" + offers_in_words(served.offers()) + "]").c_str(),
+      starts_of(own.inputs).c_str(), starts_of(own.outputs).c_str());
+  if (const std::string note = note_on_feedthrough(own); !note.empty())
+    std::fprintf(stderr, "concord: note: %s\n", note.c_str());
+  std::fflush(stdout);
+}
+
+int serve_model(ModelCall call) {
+  if (ranks_of(PETSC_COMM_WORLD) > 1)
+    refuse_to_serve(
+        "one process serves; start it without mpirun, and another one for each subsystem");
+  const std::string address = address_to_serve(call.own);
+  const std::size_t which = served_in(call.own, call.model);
+  if (!options::has("cosim_type")) options::set("cosim_type", "jacobi");
+  const SimulationPlan plan(PETSC_COMM_WORLD, std::move(call.model));
+  const SubsystemEntry& entry = plan.model.subsystems[which];
+  SubsystemSettings settings = plan.settings.subsystems[which];
+  settings.taken_back = false;
+  settings.recorded.clear();
+  const double start = plan.settings.start;
+  ServedSubsystem served([&] { return entry.create(settings); },
+                         {start, start + plan.settings.step, plan.settings.step},
+                         plan.settings.stop);
+  refuse_unfit(served.description(), entry.location);
+  ServingLink link(address, side_of(call.own));
+  tell_served(served, address, side_of(call.own));
+  const StopSignals signals;
+  while (StopSignals::received() == 0) {
+    const auto question = link.next();
+    if (!question) continue;
+    link.answer(served.answer_to(*question));
+    if (foreign_code_has_ended()) throw SimulationError("its code has ended");
+  }
+  return 0;
+}
+
+const RegisteredCommand serve({
+    .name = "serve",
+    .place = 64,
+    .usage = "MODEL [--subsystem NAME] [--at ADDRESS | --connect ADDRESS] [-options]",
+    .summary = "a subsystem, or an FMU, for runs in other processes and on other machines",
+    .description =
+        "Is a subsystem 'remote:' of runs elsewhere (doc/remote_subsystems.md): an FMU, or one of\n"
+        "a model, with its parameters, start values and -subsystem_* options; one run after the\n"
+        "other or several at once, until Ctrl-C. What it prints can be put into their models.\n"
+        "There is no password: listen at 127.0.0.1 or ipc:// unless the network is yours.",
+    .words = words_of_models(
+        {{.name = "subsystem", .value = "NAME", .help = "which (default: the only one)"},
+         {.name = "at",
+          .value = "ADDRESS",
+          .help = "where it listens, for models with connect:\n(default: tcp://127.0.0.1:5555)"},
+         {.name = "connect",
+          .value = "ADDRESS",
+          .help = "in its place: where a model with listen: does"}}),
+    .example = "serve vehicle.yaml --subsystem car --at 'tcp://*:5555'",
+    .more_help = options_help,
+    .run = [](const Arguments& arguments) { return with_model(serve, arguments, serve_model); },
+});
+
+}  // namespace
+}  // namespace concord
