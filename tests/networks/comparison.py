@@ -126,7 +126,7 @@ class Problem:
         results = path.with_suffix(".h5")
         try:
             run = execute("run", path, *METHODS[method].split(), "-cosim_step", repr(step),
-                          "-cosim_output", results, *extra, timeout=120)
+                          "-cosim_output", results, *extra)
         except Exception as error:  # pylint: disable=broad-except
             return Outcome(99, reason=f"{type(error).__name__}")
         if run.returncode:

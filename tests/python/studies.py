@@ -11,6 +11,7 @@ from unittest import mock
 import concord
 import numpy as np
 from concord_runs import EXAMPLES, TWO_MASS
+from patience import HANGS
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"
 
@@ -63,7 +64,7 @@ class Sweeps(unittest.TestCase):
         script = (f"import concord; s = concord.Simulation({str(BALL)!r}, cosim_step=0.1); s.start(); "
                   f"print(concord.linearize({str(BALL)!r}).states)")
         done = subprocess.run(["mpirun", "-n", "1", sys.executable, "-c", script], capture_output=True, text=True,
-                              check=False, timeout=300)
+                              check=False, timeout=HANGS)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ball.h", done.stdout)
 

@@ -8,6 +8,7 @@ import numpy as np
 from catalogue import cases
 from concord_runs import ModelTest, simulate
 from exact import Delayed, Hybrid
+from patience import HANGS
 from verdicts import CRASH, DEFAULT, REFUSED, RIGHT, SILENT, STUCK, TOLD, TWICE, Truth, judged
 
 MODELS = ("algebraic_loop_1", "constraint_0", "decay_0", "delayed_loop_1", "fall_from_rest_0",
@@ -72,7 +73,7 @@ class NoneInSilence(unittest.TestCase):
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             for made in chosen:
                 truth = Truth(made)
-                jobs += [pool.submit(judged, made, truth, accuracy, 0, 60.0)
+                jobs += [pool.submit(judged, made, truth, accuracy, 0, HANGS)
                          for accuracy in (None, 1e-6)]
             for job in jobs:
                 found = job.result()
@@ -91,7 +92,7 @@ class Late(unittest.TestCase):
                                ("delayed_loop_2", 1e-3)):
             with self.subTest(model=name, accuracy=accuracy):
                 made = next(c for c in cases(names=[name]) if c.name == name)
-                found = judged(made, Truth(made), accuracy, 0, 60.0)
+                found = judged(made, Truth(made), accuracy, 0, HANGS)
                 self.assertEqual(found.verdict, RIGHT, found.words)
                 self.assertGreater(found.ratio, 0.3)
 
@@ -199,7 +200,7 @@ class AtNodes(unittest.TestCase):
             truth = Truth(made)
             for kind, rows in self.NARROW_RUNS if made.name == "spike_back_1" else self.RUNS:
                 with self.subTest(model=made.name, kind=kind, rows=rows):
-                    found = judged(made, truth, None, rows, 60.0, ("-cosim_type", kind))
+                    found = judged(made, truth, None, rows, HANGS, ("-cosim_type", kind))
                     print(f"{made.name:20}{kind:6}{rows:4} {found.verdict:6} true {found.true:.1e}, "
                           f"ratio {found.ratio:.2f}")
                     self.assertIn(found.verdict, (RIGHT, TWICE, TOLD), found.words)
@@ -209,7 +210,7 @@ class AtNodes(unittest.TestCase):
     def test_an_event_that_is_hardly_one(self):
         """x > 0.999999 along sin(t): 0.0014 s before and behind each crest."""
         made = next(c for c in cases(names=["just_touched_2"], seed=404) if c.name == "just_touched_2")
-        found = judged(made, Truth(made), None, 0, 60.0, ("-cosim_type", "gauss"))
+        found = judged(made, Truth(made), None, 0, HANGS, ("-cosim_type", "gauss"))
         self.assertEqual(found.verdict, RIGHT, found.words)
 
 
@@ -219,7 +220,7 @@ class AtRest(unittest.TestCase):
         for name, accuracy in (("coulomb_1", 1e-8), ("coulomb_2", 1e-6)):
             with self.subTest(model=name, accuracy=accuracy):
                 made = next(c for c in cases(names=[name]) if c.name == name)
-                found = judged(made, Truth(made), accuracy, 0, 60.0)
+                found = judged(made, Truth(made), accuracy, 0, HANGS)
                 self.assertEqual(found.verdict, RIGHT, found.words)
 
 
@@ -229,7 +230,7 @@ class TriedBeforeAdvised(unittest.TestCase):
         for name, accuracy in MISSED:
             with self.subTest(model=name, accuracy=accuracy):
                 made = next(c for c in cases(names=[name]) if c.name == name)
-                found = judged(made, Truth(made), accuracy, 0, 60.0)
+                found = judged(made, Truth(made), accuracy, 0, HANGS)
                 self.assertEqual(found.verdict, RIGHT, found.words)
 
 
