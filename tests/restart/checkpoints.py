@@ -366,7 +366,7 @@ class Files(RestartTest):
                      "canGetAndSetFMUState")
 
     def test_two_restarts_at_once(self):
-        steps = ("-cosim_step", 0.01)
+        steps = ("-cosim_step", 0.03)
         self.stopped(THERMOSTAT, steps)
         words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
                  *self.options("parts", *steps), "-cosim_restart", "auto"]
@@ -381,7 +381,7 @@ class Files(RestartTest):
 class Kills(RestartTest):
     """SIGKILL at random instants, again and again, then to the end."""
     EPOCH = 50
-    CASES = ((BALL, 1, ("-cosim_type", "jfm", "-cosim_step", 1e-3)),
+    CASES = ((BALL, 1, ("-cosim_type", "jfm", "-cosim_step", 2e-3)),
              (BALL, 2, ("-cosim_type", "missiles", "-cosim_step", 1e-3)),
              (TWO_MASS, 3, ("-cosim_adapt", "predictor", "-cosim_stop", 5)),
              (TWO_MASS, 1, ("-cosim_hold", "extrapolate", "-cosim_hold_order", 1, "-cosim_type",
@@ -410,7 +410,7 @@ class Kills(RestartTest):
                 self.require_same()
 
     def test_kills_and_other_ranks(self):
-        options = ("-cosim_type", "jfm", "-cosim_step", 1e-3)
+        options = ("-cosim_type", "jfm", "-cosim_step", 2e-3)
         seconds = self.whole(BALL, *options, ranks=2)
         for _ in range(int(os.environ.get("KILLS", "1"))):
             self.killed(BALL, *options, ranks=self.random.randint(1, 3),
