@@ -38,6 +38,9 @@ subsystems:
   wing: {native: {library: wing.so, type: wing}}
   driver: {python: {file: driver.py, class: Driver}, isolated: false}
   cell: {template: cell, repeat: {i: [1, n]}, step: 0.1}
+  net: {messages: {channels: {y: {every: T, offset: 0.1, size: 16, start: 1}, z: {type: texts}}, rate: 1e4, delay: [0, 0.1],
+                   overhead: 20, queue: 4, loss: 0.1, order: free, seed: 7}}
+  bus: {messages: {can: {baudrate: 5e5}, nodes: [n, m], channels: {x: {every: 1, id: 0x12345, extended: true}}}}
 connections:
   - road.z -> a.f
   - {connect: "cell[i].x -> cell[i+1].u", repeat: {i: [1, 9]}}

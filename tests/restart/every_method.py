@@ -31,6 +31,7 @@ KINDS = {
     "fmu": "fmu: left.fmu\n    start: {f: 1}",
     "native": "native: {library: LIBRARY, type: cart}\n    start: {force: 0}",
     "python": "python: {file: lag.py, class: Lag}",
+    "messages": "messages: {channels: {y: {every: 0.07}}, rate: 4000, delay: [0.02, 0.2], loss: 0.2}",
     "template": "template: cell",
     "system": "system: {subsystems: {inner: {template: cell}}, inputs: {u: inner.u}, outputs: {y: inner.y}}",
 }
@@ -139,7 +140,7 @@ class Kinds(EveryMethod):
             "states: {x: 0}, derivatives: {x: u - x}, outputs: {y: x}}}\nsubsystems:\n"
             + subsystems.replace("LIBRARY", os.environ["NATIVE_TEST_SUBSYSTEMS"])
             + "connections:\n  - {connect: table.y -> equations.u, delay: 0.15}\n"
-            "  - equations.y -> template.u\n")
+            "  - equations.y -> template.u\n  - equations.y -> messages.y\n")
 
 
 class Subsystems(Kinds):
