@@ -4,6 +4,7 @@
 Prints one line per finding and exits with 1 when there is one. test_checks.py shows every check
 a small bad tree.
 """
+import ast
 import os
 import re
 import shutil
@@ -296,6 +297,29 @@ def check_format(root):
         wrong = sorted({line.split(":")[0] for line in result.stderr.splitlines() if "error:" in line})
         for path in wrong or [result.stderr.strip()]:
             yield f"{path}: run clang-format-{CLANG_FORMAT_VERSION} -i on it"
+
+
+def tests_of(path):
+    """Names of the classes with tests in a script that runs them, without those that are others' bases."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if "unittest.main()" not in path.read_text(encoding="utf-8"):
+        return []
+    classes_ = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {base.id for node in classes_ for base in node.bases if isinstance(base, ast.Name)}
+    return [node.name for node in classes_ if node.name not in bases and
+            any(isinstance(part, ast.FunctionDef) and part.name.startswith("test") for part in node.body)]
+
+
+def check_tests(root):
+    """Every class with tests is one that its folder's CMakeLists.txt names, or its whole script is."""
+    for script in sorted((root / "tests").glob("*/*.py")):
+        listed = script.with_name("CMakeLists.txt")
+        known = listed.read_text(encoding="utf-8") if listed.exists() else ""
+        if script.name not in known or re.search(rf"[ /]{re.escape(script.name)}\)", known):
+            continue
+        for name in tests_of(script):
+            if not re.search(rf"\b{name}\b", known):
+                yield f"{script.relative_to(root)}: no test runs '{name}'; name it in {listed.relative_to(root)}"
 
 
 CHECKS = {name[6:]: function for name, function in dict(globals()).items()

@@ -27,11 +27,16 @@ GOOD = {
                                    "  bool is() const override { return true; }\n};\n",
     "src/coupling/coupling.hpp": "",
     "src/coupling/coupling_decorator.hpp": "",
+    "tests/room/CMakeLists.txt": "concord_python_test(room whole.py)\nconcord_python_test(room some.py Named)\n",
+    "tests/room/whole.py": "class A(unittest.TestCase):\n    def test(self): pass\nunittest.main()\n",
+    "tests/room/some.py": "class Named(unittest.TestCase):\n    def test(self): pass\nunittest.main()\n",
     "README.md": "Cite the papers; configure into build/, results in ~/results or $HOME/results.\n",
 }
 
 # check: (file, content, words of the finding)
 BAD = {
+    "tests": [("tests/room/some.py", "class Named(T):\n    def test(self): pass\nclass Other(T):\n"
+               "    def test(self): pass\nunittest.main()\n", "no test runs 'Other'")],
     "arrows": [
         ("src/signal/x.hpp", '#include "coupling/c.hpp"\n', "may not include"),
         ("src/stepping/x.hpp", '#include "network/n.hpp"\n', "may not include"),

@@ -290,7 +290,8 @@ connections: [reset.c -> osc.u, gain.z -> reset.z, reset.s -> gain.u, osc.x -> r
 
 
 class KinksInLoops(ModelTest):
-    """Slopes in an algebraic loop are found by matrices of before a kink, and by those behind it, from any guess."""
+    """Slopes in an algebraic loop are found by matrices of before a kink, and by those behind it, from any guess. What
+    the coupling leaves of an input there may make it cross back and forth within 1e-9 s."""
     MODEL = """
 experiment: {{start: 0, stop: 8}}
 subsystems:
@@ -307,7 +308,7 @@ connections: [a.y -> b.y, b.u -> a.u]
             for kind in ("jfm", "missiles", "gauss", "radau"):
                 with self.subTest(y=y, kind=kind):
                     found = simulate(model, "-cosim_type", kind, *rows)
-                    self.assertEqual(len(found.event_times), count)
+                    self.assertEqual(1 + np.sum(np.diff(found.event_times) > 1e-9), count)
                     self.assertLess(np.max(np.abs(found.outputs["a.y"] - exact.outputs["a.y"])), 2e-5)
 
 
