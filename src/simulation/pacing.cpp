@@ -34,9 +34,12 @@ double seconds_until(Clock::time_point time) {
   return std::chrono::duration<double>(time - Clock::now()).count();
 }
 
-/// Or until a signal comes. What a system needs to wake a process is not slept, but watched.
-void wait_until(Clock::time_point due) {
-  constexpr double waking = 6e-5;  // s
+/// Or until a signal comes. What a system needs to wake a process is not slept, but watched. Linux
+/// stops who is in front of all others for 50 ms when it has taken 95 % of a second: it sleeps half
+/// of what is left at least.
+void wait_until(Clock::time_point due, bool in_front) {
+  constexpr double usual = 6e-5;  // s
+  const double waking = in_front ? std::min(usual, 0.5 * seconds_until(due)) : usual;
   while (StopSignals::received() == 0) {
     const double left = seconds_until(due), seconds = left - waking;
     if (left <= 0.0) return;
@@ -166,7 +169,7 @@ double Pacing::keep(double t, Lateness& lateness, Deadline& deadline) {
   pace(deadline);
   const auto due = began_ + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>((t - begin_) / settings_.factor));
-  wait_until(due);
+  wait_until(due, in_front_);
   lateness.pass(-seconds_until(due));
   return -late;
 }

@@ -2,9 +2,10 @@
 /// libraries are loaded and linked once, which takes longer than most commands. Standard input says
 /// the files for standard output and error, the folder and the command line, see asked_words.hpp;
 /// standard output has the exit code of each, or the number of the signal that has ended it,
-/// negative, in a line.
+/// negative, and its processor time, s, in a line.
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,10 @@ void become(int stream, const std::string& path, int access) {
   const int file = open(path.c_str(), access);
   dup2(file, stream);
   close(file);
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
 [[noreturn]] void command(std::vector<std::string> words) {
@@ -41,7 +46,9 @@ int main() {
     const pid_t child = fork();
     if (child == 0) command(words);
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child) return 1;
-    std::cout << (WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) << std::endl;
+    rusage spent{};
+    if (child < 0 || wait4(child, &status, 0, &spent) != child) return 1;
+    std::cout << (WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) << ' '
+              << seconds(spent.ru_utime) + seconds(spent.ru_stime) << std::endl;
   }
 }

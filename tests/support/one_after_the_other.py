@@ -1,5 +1,6 @@
 """Runs and commands one after the other, by processes that start once: that takes longer than most of them do."""
 import atexit
+import math
 import os
 import select
 import subprocess
@@ -17,13 +18,16 @@ class OneAfterTheOther:
         atexit.register(self.end)
 
     def run(self, words, timeout, folder=None):
-        """The CompletedProcess of these words in that folder, or this one; a crash has the exit code of its signal."""
+        """The CompletedProcess of these words in that folder, or this one; a crash has the exit code of its signal.
+        `processor_seconds`: those of a command in a process of its own."""
         with tempfile.TemporaryDirectory() as said:
             files = [Path(said, name) for name in ("stdout", "stderr")]
             for file in files:
                 file.touch()
-            code = self._ask([*files, folder or os.getcwd(), *words], timeout)
-            return subprocess.CompletedProcess(list(words), code, *(file.read_text() for file in files))
+            code, *spent = self._ask([*files, folder or os.getcwd(), *words], timeout)
+            done = subprocess.CompletedProcess(list(words), int(code), *(file.read_text() for file in files))
+            done.processor_seconds = float(spent[0]) if spent else math.nan
+            return done
 
     def _ask(self, words, timeout):
         process = self._started()
@@ -35,7 +39,7 @@ class OneAfterTheOther:
             process.wait()
             raise subprocess.TimeoutExpired(words, timeout)
         answer = process.stdout.readline()
-        return int(answer) if answer else process.wait()
+        return answer.split() or (process.wait(),)
 
     def _started(self):
         if self._process is None or self._process.poll() is not None or self._environment != dict(os.environ):
