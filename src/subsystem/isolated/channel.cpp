@@ -50,7 +50,9 @@ Channel::Channel() : memory_(first_size), look_(longest_look) {
   new (memory_.begin()) Header{};
 }
 
-Channel::Channel(int file) : memory_(SharedMemory::of_file(file)), look_(longest_look) {}
+Channel::Channel(int file) : memory_(SharedMemory::of_file(file)), look_(longest_look) {
+  header().begun.store(1, std::memory_order_release);
+}
 
 void Channel::write(std::span<const std::byte> bytes) {
   memory_.grow(header_size + bytes.size());

@@ -23,7 +23,8 @@ class Channel {
 
   int file() const { return memory_.file(); }
 
-  /// The caller's side.
+  /// The caller's side. Whether the other process has begun.
+  bool is_there() const { return header().begun.load(std::memory_order_acquire) != 0; }
   void call(std::span<const std::byte> request);
   /// The answer to the last call, valid until the next one; nothing where `go_on` gave false, which
   /// is asked about 100 times a second while it does not come. Throws SimulationError for an answer
@@ -51,6 +52,7 @@ class Channel {
     alignas(64) Bell called;
     alignas(64) Bell answered;
     alignas(64) std::uint64_t size;
+    std::atomic<std::uint32_t> begun{0};
     char last_words[2048];
     char reason[512];
   };

@@ -117,9 +117,12 @@ void SubsystemProcess::order_end(double limit) {
   }
 }
 
+/// What a process takes to begin is not its subsystem's, and long on a busy machine.
 bool SubsystemProcess::may_go_on(double limit) {
   if (!lives()) return false;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - called_;
+  const auto now = std::chrono::steady_clock::now();
+  if (!channel_.is_there()) called_ = now;
+  const std::chrono::duration<double> taken = now - called_;
   if (limit == 0.0 || taken.count() < limit) return true;
   order_end(limit);
   return false;

@@ -7,7 +7,7 @@
 #include "subsystem/messages/can_bus.hpp"
 #include "subsystem/messages/message_link.hpp"
 #include "subsystem/messages/messages.hpp"
-#include "subsystem/ode/hybrid_model.hpp"
+#include "subsystem/ode/discrete_event_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/wording.hpp"
 
@@ -86,7 +86,7 @@ Interface interface_of(const MessagesDescription& messages) {
 
 /// A network of messages: nothing moves in it but at events. Those are known before, when something
 /// is sent on or arrives, or come with what it is told to send.
-class MessageModel final : public HybridModel, private TextPorts {
+class MessageModel final : public DiscreteEventModel, private TextPorts {
  public:
   explicit MessageModel(std::shared_ptr<const MessagesDescription> messages)
       : messages_(std::move(messages)),
@@ -97,8 +97,6 @@ class MessageModel final : public HybridModel, private TextPorts {
   OdeInterface interface() const override {
     return {interface_.inputs, {}, interface_.outputs, SharedList<Feedthrough>{}, false, true};
   }
-  void derivatives(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
-                   std::span<double> /*dxdt*/) override {}
   void outputs(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
                std::span<double> y) override {
     std::ranges::copy(now_.y, y.begin());
@@ -121,28 +119,9 @@ class MessageModel final : public HybridModel, private TextPorts {
         now_.ports[i].calls = std::nearbyint(u[calls]);
     run(start_, u);
   }
-  std::size_t indicator_count() const override { return 0; }
-  bool has_events() const override { return true; }
-  void indicators(double /*t*/, std::span<const double> /*x*/, std::span<const double> /*u*/,
-                  std::span<double> /*z*/) override {}
   bool input_event(std::span<const double> u) override;
   double next_time_event() const override;
-  bool wants_completed_steps() const override { return false; }
-  bool takes_back_completed_steps() const override { return false; }
   SmoothInterval reachable() const override { return {now_.since, never}; }
-  bool completed_step(double /*t*/, std::span<const double> /*x*/,
-                      std::span<const double> /*u*/) override {
-    return false;
-  }
-  void handle_event(double t, std::span<double> /*x*/, std::span<const double> u) override {
-    run(t, u);
-  }
-  void handle_accepted_event(double t, double /*from*/, std::span<double> /*x*/,
-                             std::span<const double> u) override {
-    run(t, u);
-  }
-  void change_parameters(double /*t*/, std::span<double> /*x*/,
-                         std::span<const double> /*u*/) override {}
   TextPorts* texts() override { return interface_.texts.inputs.empty() ? nullptr : this; }
   void save() override { saved_ = now_; }
   void restore() override { now_ = saved_; }
@@ -216,7 +195,7 @@ class MessageModel final : public HybridModel, private TextPorts {
     const MessagePort& own = messages_->ports[port];
     return own.every ? start_ + (own.offset + now_.ports[port].sent * *own.every) : never;
   }
-  void run(double t, std::span<const double> u);
+  void run(double t, std::span<const double> u) override;
   void send_from(std::size_t port, double t, std::span<const double> u);
   void hand_out(const std::vector<Letter>& arrived);
 
