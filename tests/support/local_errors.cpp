@@ -27,7 +27,7 @@ VectorXd vector(std::span<const double> values) {
   return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
 }
 
-LinearPart linear_part(const SubsystemEntry& entry) {
+LinearizedPart linear_part(const SubsystemEntry& entry) {
   const auto subsystem = entry.create({});
   const auto& description = entry.description;
   const std::size_t n = description.states.size(), m = description.inputs.size(),
@@ -43,13 +43,13 @@ LinearPart linear_part(const SubsystemEntry& entry) {
   if (subsystem->linearize(inputs, at_start) != Outcome::ok) {
     throw std::runtime_error(subsystem->failure());
   }
-  LinearPart part{matrix(at_start.f_x, n, n),
-                  matrix(at_start.f_u, n, m),
-                  matrix(at_start.g_x, p, n),
-                  matrix(at_start.g_u, p, m),
-                  {},
-                  {},
-                  vector(subsystem->states())};
+  LinearizedPart part{matrix(at_start.f_x, n, n),
+                      matrix(at_start.f_u, n, m),
+                      matrix(at_start.g_x, p, n),
+                      matrix(at_start.g_u, p, m),
+                      {},
+                      {},
+                      vector(subsystem->states())};
   part.f = vector(at_start.f) - part.a * part.start - part.b * u;
   part.g = vector(at_start.g) - part.c * part.start - part.d * u;
   return part;
@@ -140,7 +140,7 @@ class ExactSubsystem final : public Subsystem {
   }
 
   const ExactSolution& exact_;
-  const LinearPart& part_;
+  const LinearizedPart& part_;
   IndexRange states_, outputs_;
   const bool& knows_;
   PhiMatrices phi_;

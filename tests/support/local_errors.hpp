@@ -9,7 +9,7 @@
 namespace concord::test {
 
 /// x' = A x + B u + f, y = C x + D u + g, from x_0.
-struct LinearPart {
+struct LinearizedPart {
   Eigen::MatrixXd a, b, c, d;
   Eigen::VectorXd f, g, start;
 };
@@ -20,7 +20,7 @@ class ExactSolution {
  public:
   explicit ExactSolution(const Model& model);
 
-  const LinearPart& part(std::size_t k) const { return parts_[k]; }
+  const LinearizedPart& part(std::size_t k) const { return parts_[k]; }
   const Network& network() const { return network_; }
 
   /// At time t, before the start too: the solution continued.
@@ -35,7 +35,7 @@ class ExactSolution {
 
  private:
   Network network_;
-  std::vector<LinearPart> parts_;
+  std::vector<LinearizedPart> parts_;
   Eigen::MatrixXd a_, b_, c_, d_, p_;  ///< block diagonal; P with its factors
   Eigen::VectorXd f_, g_, u_fixed_, start_;
   double start_time_ = 0.0;

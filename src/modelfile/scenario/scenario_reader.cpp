@@ -14,9 +14,9 @@ namespace concord {
 namespace {
 
 using Fields = std::vector<Field>;
-using Kind = Shape::Kind;
+using Kind = EntryShape::Kind;
 
-constexpr Shape number{Kind::number}, expression{Kind::expression}, flag{Kind::flag},
+constexpr EntryShape number{Kind::number}, expression{Kind::expression}, flag{Kind::flag},
     names{Kind::value}, by_target{Kind::paths, false, nullptr, &expression};
 
 std::span<const Key> action_keys() {
@@ -49,7 +49,7 @@ std::span<const Key> action_keys() {
 }
 
 std::span<const Key> scenario_keys() {
-  static constexpr Shape action{Kind::record, false, action_keys}, text{Kind::text};
+  static constexpr EntryShape action{Kind::record, false, action_keys}, text{Kind::text};
   static constexpr Key keys[] = {{"name", text, "one line of text"},
                                  {"actions",
                                   {Kind::list, false, nullptr, &action},

@@ -11,7 +11,7 @@ struct Key;
 using Keys = std::span<const Key> (*)();
 
 /// What a value of the model file may be.
-struct Shape {
+struct EntryShape {
   enum class Kind {
     number,      ///< or an expression of parameters
     expression,  ///< also of variables
@@ -30,17 +30,18 @@ struct Shape {
   Kind kind;
   bool may_lack = false;  ///< `key:` without a value is allowed
   Keys keys = nullptr;
-  const Shape* each = nullptr;
+  const EntryShape* each = nullptr;
   std::size_t count = 0;  ///< of a list or map: how many there must be; 0: as many as wanted
   std::span<const std::string_view> words = {};
-  bool listable = false;          ///< of a map: a list of names may stand in its place
-  const Shape* paired = nullptr;  ///< of a list: a map from texts to these may stand in its place
+  bool listable = false;  ///< of a map: a list of names may stand in its place
+  const EntryShape* paired =
+      nullptr;  ///< of a list: a map from texts to these may stand in its place
 };
 
 /// A key of the model file. Reading, messages and the schema follow from it.
 struct Key {
   std::string_view name;
-  Shape shape;
+  EntryShape shape;
   std::string_view meaning;      ///< for the schema
   std::string_view remedy = "";  ///< of a key that must be there: what to add
   bool alternative = false;      ///< exactly one of these must be there

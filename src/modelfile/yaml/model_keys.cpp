@@ -5,43 +5,49 @@
 namespace concord {
 namespace {
 
-using Kind = Shape::Kind;
+using Kind = EntryShape::Kind;
 
-constexpr Shape number{Kind::number}, expression{Kind::expression}, text{Kind::text},
+constexpr EntryShape number{Kind::number}, expression{Kind::expression}, text{Kind::text},
     flag{Kind::flag}, value{Kind::value}, number_or_nothing{Kind::number, true},
     text_or_nothing{Kind::text, true};
 
-constexpr Shape names_of(const Shape& each) { return {Kind::names, true, nullptr, &each}; }
-constexpr Shape paths_of(const Shape& each) { return {Kind::paths, true, nullptr, &each}; }
-constexpr Shape vectors_of(const Shape& each) { return {Kind::vectors, true, nullptr, &each}; }
-constexpr Shape listable(Shape map) {
+constexpr EntryShape names_of(const EntryShape& each) {
+  return {Kind::names, true, nullptr, &each};
+}
+constexpr EntryShape paths_of(const EntryShape& each) {
+  return {Kind::paths, true, nullptr, &each};
+}
+constexpr EntryShape vectors_of(const EntryShape& each) {
+  return {Kind::vectors, true, nullptr, &each};
+}
+constexpr EntryShape listable(EntryShape map) {
   map.listable = true;
   return map;
 }
-constexpr Shape list_of(const Shape& each) { return {Kind::list, true, nullptr, &each}; }
-constexpr Shape record_of(Keys keys) { return {Kind::record, false, keys}; }
-constexpr Shape choice_of(std::span<const std::string_view> words) {
+constexpr EntryShape list_of(const EntryShape& each) { return {Kind::list, true, nullptr, &each}; }
+constexpr EntryShape record_of(Keys keys) { return {Kind::record, false, keys}; }
+constexpr EntryShape choice_of(std::span<const std::string_view> words) {
   return {Kind::choice, false, nullptr, nullptr, 0, words};
 }
 
-constexpr Shape range{Kind::list, false, nullptr, &number, 2},
+constexpr EntryShape range{Kind::list, false, nullptr, &number, 2},
     rounds{Kind::names, false, nullptr, &range, 1};
-constexpr Shape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
-                connection{Kind::either, false, connection_keys, &text},
-                constraint = record_of(constraint_keys),
-                initial{Kind::either, false, initial_keys, &text}, group = list_of(text),
-                when = record_of(when_keys), a_map = record_of(map_keys);
-constexpr Shape sets = vectors_of(expression),
-                whens{Kind::list, true, nullptr, &when, 0, {}, false, &sets};
+constexpr EntryShape subsystem = record_of(subsystem_keys), a_template = record_of(template_keys),
+                     connection{Kind::either, false, connection_keys, &text},
+                     constraint = record_of(constraint_keys),
+                     initial{Kind::either, false, initial_keys, &text}, group = list_of(text),
+                     when = record_of(when_keys), a_map = record_of(map_keys);
+constexpr EntryShape sets = vectors_of(expression),
+                     whens{Kind::list, true, nullptr, &when, 0, {}, false, &sets};
 constexpr auto interpolation_words = words_of(interpolations);
 constexpr auto beyond_words = words_of(rules_beyond);
 constexpr auto outside_words = words_of(rules_outside);
 constexpr std::string_view hold_words[] = {"zoh"};
 constexpr std::string_view offer_words[] = {"state", "polynomials", "slopes"};
-constexpr Shape offer = choice_of(offer_words);
+constexpr EntryShape offer = choice_of(offer_words);
 constexpr std::string_view order_words[] = {"kept", "free"};
 constexpr std::string_view message_words[] = {"numbers", "texts", "bytes"};
-constexpr Shape channel = record_of(channel_keys);
+constexpr EntryShape channel = record_of(channel_keys);
 
 constexpr Key name{"name", text, "of the model: one line"};
 constexpr Key functions{"functions", paths_of(expression), "name(arguments): expression"};

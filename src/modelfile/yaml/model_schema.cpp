@@ -9,13 +9,13 @@
 namespace concord {
 namespace {
 
-using Kind = Shape::Kind;
+using Kind = EntryShape::Kind;
 using Json = nlohmann::ordered_json;
 
-Json schema_of(const Shape& shape);
+Json schema_of(const EntryShape& shape);
 
 /// Of one of these types, or of none where the value may lack.
-Json typed(std::vector<std::string> types, const Shape& shape) {
+Json typed(std::vector<std::string> types, const EntryShape& shape) {
   if (shape.may_lack) {
     types.emplace_back("null");
   }
@@ -63,7 +63,7 @@ void add_keys(Keys keys, Json& schema) {
   }
 }
 
-Json list(const Shape& shape) {
+Json list(const EntryShape& shape) {
   Json result = typed({"array"}, shape);
   result["items"] = schema_of(*shape.each);
   if (shape.paired != nullptr) {
@@ -76,7 +76,7 @@ Json list(const Shape& shape) {
   return result;
 }
 
-Json map(const Shape& shape) {
+Json map(const EntryShape& shape) {
   Json result = typed({"object"}, shape);
   const std::string name = "^[A-Za-z_][A-Za-z0-9_]*";
   if (shape.kind == Kind::names) {
@@ -100,7 +100,7 @@ Json map(const Shape& shape) {
   return result;
 }
 
-Json record(const Shape& shape) {
+Json record(const EntryShape& shape) {
   Json result = typed({"object"}, shape);
   add_keys(shape.keys, result);
   return result;
@@ -113,7 +113,7 @@ Json system_reference() {
   return result;
 }
 
-Json schema_of(const Shape& shape) {
+Json schema_of(const EntryShape& shape) {
   Json result;
   switch (shape.kind) {
     case Kind::number:

@@ -8,8 +8,8 @@
 
 #include "unit/ode/models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace algebraic_loop_test {
 
 /// Two subsystems without states that feed each other: u_a = g_b(u_b), u_b = g_a(u_a).
 class Pair : public ::testing::Test {
@@ -134,5 +134,5 @@ TEST_F(Pair, WhereThereIsNoSolutionTheFirstGuessIsNamed) {
   EXPECT_NE(loop_->failure().find("give start values"), std::string::npos);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace algebraic_loop_test
+}  // namespace concord::test

@@ -7,7 +7,7 @@
 #include "coupling/method.hpp"
 
 namespace concord {
-namespace {
+namespace balance_test {
 
 constexpr double omega = 2.0;
 
@@ -346,5 +346,5 @@ TEST(SmoothSwitching, KeepsTheOrder) {
   }
 }
 
-}  // namespace
+}  // namespace balance_test
 }  // namespace concord

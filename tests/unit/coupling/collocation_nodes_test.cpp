@@ -9,8 +9,8 @@
 
 #include "coupling/collocation/input_curves.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace collocation_nodes_test {
 
 constexpr double rounding = 1e-14;
 
@@ -77,5 +77,5 @@ TEST(InputCurves, GoThroughTheirValues) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace collocation_nodes_test
+}  // namespace concord::test

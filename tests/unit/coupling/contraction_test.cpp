@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace concord {
-namespace {
+namespace contraction_test {
 
 using Vector = std::array<double, 4>;
 
@@ -104,5 +104,5 @@ TEST(Contraction, MemoryFadesAndIsDropped) {
   EXPECT_TRUE(std::isinf(contraction.amplification()));
 }
 
-}  // namespace
+}  // namespace contraction_test
 }  // namespace concord

@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace concord {
-namespace {
+namespace error_norm_test {
 
 constexpr Tolerance tolerance{1e-6, 1e-6, true};
 
@@ -74,5 +74,5 @@ TEST(ErrorNorm, SignalsThatWakeUpAreWeighed) {
   EXPECT_LT(norm.worst(), 1.0);
 }
 
-}  // namespace
+}  // namespace error_norm_test
 }  // namespace concord

@@ -8,8 +8,8 @@
 
 #include "unit/coupling/mock_network.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace error_propagation_test {
 
 constexpr double gamma = 1.0 - 0.5 * std::numbers::sqrt2;
 
@@ -202,5 +202,5 @@ TEST(ErrorPropagation, FloorsOfTermsAndInputs) {
   EXPECT_NEAR(floors[1], of_gain, 1e-15);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace error_propagation_test
+}  // namespace concord::test

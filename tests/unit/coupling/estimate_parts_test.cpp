@@ -7,7 +7,7 @@
 #include "coupling/estimates/past_means.hpp"
 
 namespace concord {
-namespace {
+namespace estimate_parts_test {
 
 /// Macro-steps until the interval is over.
 int length_of(EstimateInterval& interval) {
@@ -114,5 +114,5 @@ TEST(PastMeans, GoThroughTheLastValuesOfUnequalMacroSteps) {
   }
 }
 
-}  // namespace
+}  // namespace estimate_parts_test
 }  // namespace concord

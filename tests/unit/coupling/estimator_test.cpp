@@ -8,8 +8,8 @@
 #include "signal/sample_parts.hpp"
 #include "unit/ode/models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace estimator_test {
 
 constexpr double h = 0.1;
 
@@ -379,5 +379,5 @@ TEST(Estimator, FollowsCurves) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace estimator_test
+}  // namespace concord::test

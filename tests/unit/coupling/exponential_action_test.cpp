@@ -5,7 +5,7 @@
 #include "coupling/estimation/phi_functions.hpp"
 
 namespace concord {
-namespace {
+namespace exponential_action_test {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -108,5 +108,5 @@ TEST(ExponentialAction, OtherStepAndMatrix) {
   EXPECT_LT((action.response(forcing) - expected).norm(), 1e-9 * expected.norm());
 }
 
-}  // namespace
+}  // namespace exponential_action_test
 }  // namespace concord

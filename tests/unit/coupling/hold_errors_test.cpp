@@ -10,8 +10,8 @@
 #include "signal/hold.hpp"
 #include "unit/coupling/mock_network.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace hold_errors_test {
 
 constexpr double h = 0.1;
 
@@ -200,5 +200,5 @@ TEST(HoldErrors, VariationAndClearing) {
   EXPECT_EQ(watched.errors.largest()[0], 0.0);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace hold_errors_test
+}  // namespace concord::test

@@ -6,8 +6,8 @@
 
 #include "unit/coupling/implicit_ring.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace implicit_parts_test {
 
 using Gains = ImplicitRing::Gains;
 
@@ -317,5 +317,5 @@ TEST(ImplicitProgress, StopsWithAFreshJacobian) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace implicit_parts_test
+}  // namespace concord::test

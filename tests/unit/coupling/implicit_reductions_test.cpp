@@ -25,8 +25,8 @@ extern "C" int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype
   return PMPI_Allreduce(from, to, count, type, how, comm);
 }
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace implicit_reductions_test {
 
 Method preset(const std::string& type, Predictor predictor) {
   const auto& presets = method_presets();
@@ -88,5 +88,5 @@ TEST_F(ImplicitReductions, OneOnTheFastPath) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace implicit_reductions_test
+}  // namespace concord::test

@@ -8,7 +8,7 @@
 #include "coupling/implicit/first_guess.hpp"
 #include "unit/coupling/mock_network.hpp"
 
-namespace concord::testing {
+namespace concord::test {
 
 /// A ring of three subsystems over all ranks: the input of each is fed by the one before,
 /// y_g = gain_g u_g without memory, so that P y(U) = (gain_2 u_2, gain_0 u_0, gain_1 u_1), the same
@@ -110,4 +110,4 @@ class ImplicitRing {
   CouplingConvergence convergence;
 };
 
-}  // namespace concord::testing
+}  // namespace concord::test

@@ -7,8 +7,8 @@
 
 #include "unit/ode/models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace input_operator_test {
 
 SubsystemEntry entry(const std::string& name, std::size_t inputs, std::size_t outputs) {
   const auto model = [=] {
@@ -180,5 +180,5 @@ TEST_P(Operator, SaysWhereItIsSingular) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, Operator, ::testing::Values(1, 2));
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace input_operator_test
+}  // namespace concord::test

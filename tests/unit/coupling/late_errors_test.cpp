@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace concord {
-namespace {
+namespace late_errors_test {
 
 LateErrors delayed(double late) {
   LateErrors errors;
@@ -68,5 +68,5 @@ TEST(LateErrors, OfOthersThereIsNothing) {
   EXPECT_FALSE(none.any());
 }
 
-}  // namespace
+}  // namespace late_errors_test
 }  // namespace concord

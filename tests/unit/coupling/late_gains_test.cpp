@@ -6,8 +6,8 @@
 #include "signal/hold.hpp"
 #include "subsystem/delay/delay_subsystem.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace late_gains_test {
 
 constexpr double h = 0.1;
 constexpr Sample begin{0.4, -1.0};
@@ -39,8 +39,6 @@ Sample real(Subsystem& delay, const Sample& end, bool slopes_known) {
   return output;
 }
 
-}  // namespace
-
 /// K of a delay within the macro-step is how its output answers to its input's end.
 TEST(LateGains, AreTheResponseToTheEnd) {
   for (const double seconds : {0.02, 0.07, 0.099, 0.12, 0.3}) {
@@ -65,4 +63,5 @@ TEST(LateGains, AreTheResponseToTheEnd) {
   }
 }
 
-}  // namespace concord::testing
+}  // namespace late_gains_test
+}  // namespace concord::test

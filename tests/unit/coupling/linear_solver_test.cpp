@@ -11,8 +11,8 @@
 #include "support/agreement.hpp"
 #include "support/ranks.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace linear_solver_test {
 
 constexpr PetscInt rows = 1200;
 
@@ -169,5 +169,5 @@ TEST(ImplicitLinearSolver, SaysThatAMatrixIsSingular) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace linear_solver_test
+}  // namespace concord::test

@@ -11,7 +11,7 @@
 #include "coupling/points/matched_scales.hpp"
 
 namespace concord {
-namespace {
+namespace loop_factors_test {
 
 /// Rows compressed; every entry that is 0 is left out.
 struct Matrix {
@@ -147,5 +147,5 @@ TEST(MatchedScales, AgainstAllMatchings) {
   }
 }
 
-}  // namespace
+}  // namespace loop_factors_test
 }  // namespace concord

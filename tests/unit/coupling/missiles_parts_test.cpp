@@ -7,10 +7,10 @@
 #include "unit/coupling/mock_network.hpp"
 
 namespace concord {
-namespace {
+namespace missiles_parts_test {
 
-using testing::LinearPart;
-using testing::MockNetwork;
+using test::LinearPart;
+using test::MockNetwork;
 
 LinearPart integrator(const std::string& name) {
   const Eigen::MatrixXd one = Eigen::MatrixXd::Constant(1, 1, 1.0);
@@ -83,5 +83,5 @@ TEST_F(Misses, GrowthCountsSinceTheyAreNoticed) {
   EXPECT_EQ(growth_.macro_steps(), 1);
 }
 
-}  // namespace
+}  // namespace missiles_parts_test
 }  // namespace concord

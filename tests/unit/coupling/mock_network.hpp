@@ -9,7 +9,7 @@
 #include "network/placement/placement.hpp"
 #include "unit/ode/models.hpp"
 
-namespace concord::testing {
+namespace concord::test {
 
 /// x' = A x + B u, y = C x + D u, from x = `start` in each state.
 struct LinearPart {
@@ -104,4 +104,4 @@ class MockNetwork {
   RankNetwork subsystems_;
 };
 
-}  // namespace concord::testing
+}  // namespace concord::test

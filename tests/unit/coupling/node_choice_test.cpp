@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace concord {
-namespace {
+namespace node_choice_test {
 
 int order(NodeFamily family, int count) {
   return family == NodeFamily::gauss ? 2 * count : 2 * count - 1;
@@ -101,5 +101,5 @@ TEST(NodeChoice, LeavesWhatTheRunMayGrowBy) {
   EXPECT_EQ(count_with(1e-2), 6);
 }
 
-}  // namespace
+}  // namespace node_choice_test
 }  // namespace concord

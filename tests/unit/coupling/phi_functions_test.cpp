@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace concord {
-namespace {
+namespace phi_functions_test {
 
 using Eigen::MatrixXd;
 
@@ -179,5 +179,5 @@ TEST(PhiMatrices, StehfestIsNearButWorse) {
   }
 }
 
-}  // namespace
+}  // namespace phi_functions_test
 }  // namespace concord

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace polynomial_tail_test {
 
 using Function = std::function<double(double)>;
 
@@ -89,5 +89,5 @@ TEST(PolynomialTail, ReadsWithStrides) {
             tail.of_integral(values.data(), 1));
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace polynomial_tail_test
+}  // namespace concord::test

@@ -7,7 +7,7 @@
 // What the tables of solves, schedules and presets promise.
 
 namespace concord {
-namespace {
+namespace registry_test {
 
 template <class T>
 void expect_different_words(std::span<const T> entries) {
@@ -83,5 +83,5 @@ TEST(CouplingRegistry, RefusalsNameTheirSolve) {
   }
 }
 
-}  // namespace
+}  // namespace registry_test
 }  // namespace concord

@@ -11,7 +11,7 @@
 // asymptotic analysis of Arnold 2012.
 
 namespace concord::test {
-namespace {
+namespace richardson_estimates_test {
 
 Model example(const std::string& path) {
   return read_model_file(std::string(CONCORD_EXAMPLES) + "/" + path + ".yaml");
@@ -145,5 +145,5 @@ TEST(AlgebraicLoop, ExtraTermOfTheClassicalEstimate) {
   }
 }
 
-}  // namespace
+}  // namespace richardson_estimates_test
 }  // namespace concord::test

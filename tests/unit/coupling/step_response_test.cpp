@@ -7,7 +7,7 @@
 #include "coupling/estimation/small_product.hpp"
 
 namespace concord {
-namespace {
+namespace step_response_test {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -178,5 +178,5 @@ TEST(StepResponse, WithoutStatesOrInputs) {
   EXPECT_EQ(balancing_units(MatrixXd::Ones(2, 2), MatrixXd(2, 0), 0.1), VectorXd::Ones(2));
 }
 
-}  // namespace
+}  // namespace step_response_test
 }  // namespace concord

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace concord {
-namespace {
+namespace zero_stability_test {
 
 /// Two subsystems that feed each other with gains a and b.
 Eigen::MatrixXd pair_of(double a, double b) { return Eigen::MatrixXd{{0.0, a}, {b, 0.0}}; }
@@ -43,5 +43,5 @@ TEST(ZeroStability, SequencesAndStaggeredGridsTakeWhatIsNew) {
   EXPECT_TRUE(staggered_product(gains, {true, false}).isApprox(staggered, 1e-15));
 }
 
-}  // namespace
+}  // namespace zero_stability_test
 }  // namespace concord

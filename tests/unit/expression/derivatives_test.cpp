@@ -8,7 +8,7 @@
 #include "expression/expression_list.hpp"
 
 namespace concord {
-namespace {
+namespace derivatives_test {
 
 using Complex = std::complex<double>;
 
@@ -216,5 +216,5 @@ TEST(Derivatives, of_long_expressions_cost_little) {
   EXPECT_NEAR(found[1], 10000.0, 0.5);
 }
 
-}  // namespace
+}  // namespace derivatives_test
 }  // namespace concord

@@ -8,7 +8,7 @@
 #include <random>
 
 namespace concord {
-namespace {
+namespace expression_batch_test {
 
 /// Every operation there is, in x (variable 0), y (1), z (2) and the constants k and m.
 const std::vector<std::string> texts = {"-x",
@@ -170,5 +170,5 @@ TEST(BatchesOf, every_operation_are_tested) {
     EXPECT_TRUE(seen[operation]) << operation;
 }
 
-}  // namespace
+}  // namespace expression_batch_test
 }  // namespace concord

@@ -10,7 +10,7 @@
 #include "concord/errors.hpp"
 
 namespace concord {
-namespace {
+namespace expression_list_test {
 
 struct Values {
   double x = 3.0, y = -2.0, t = 0.5;
@@ -284,5 +284,5 @@ TEST(WrongExpressions, of_several_lines_are_told_in_one) {
     EXPECT_EQ(values.error(text).find('\n'), std::string::npos) << values.error(text);
 }
 
-}  // namespace
+}  // namespace expression_list_test
 }  // namespace concord

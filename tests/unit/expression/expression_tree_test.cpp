@@ -5,7 +5,7 @@
 #include "concord/errors.hpp"
 
 namespace concord {
-namespace {
+namespace expression_tree_test {
 
 std::string number_text(double value) {
   std::string text = std::to_string(value);
@@ -93,5 +93,5 @@ TEST(ExpressionTree, long_sums_are_no_problem) {
   EXPECT_EQ(tree(sum).size(), 7000u * 6 + 1);
 }
 
-}  // namespace
+}  // namespace expression_tree_test
 }  // namespace concord

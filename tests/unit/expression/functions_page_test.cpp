@@ -12,7 +12,7 @@
 #include "expression/program.hpp"
 
 namespace concord {
-namespace {
+namespace functions_page_test {
 
 /// A row of the table in doc/functions.md.
 struct Row {
@@ -115,5 +115,5 @@ TEST(FunctionsPage, has_every_function) {
   for (const std::string& name : function_names()) EXPECT_TRUE(told.contains(name)) << name;
 }
 
-}  // namespace
+}  // namespace functions_page_test
 }  // namespace concord

@@ -8,7 +8,7 @@
 #include "expression/expression_list.hpp"
 
 namespace concord {
-namespace {
+namespace relations_test {
 
 /// x and t move, k and n don't.
 ExpressionNames names() {
@@ -93,5 +93,5 @@ TEST(Relations, leave_the_value) {
   }
 }
 
-}  // namespace
+}  // namespace relations_test
 }  // namespace concord

@@ -13,7 +13,7 @@
 #include "expression/program.hpp"
 
 namespace concord {
-namespace {
+namespace second_derivatives_test {
 
 using Real = long double;
 
@@ -403,5 +403,5 @@ TEST(SecondDerivativesOf, long_expressions_cost_little) {
   EXPECT_NEAR(second_derivative(sum, {1.0, 1.0, 1.0, 1.0, 1.0, 2.0}), 30001.0, 1.0);
 }
 
-}  // namespace
+}  // namespace second_derivatives_test
 }  // namespace concord

@@ -12,7 +12,7 @@
 #include "expression/map_function.hpp"
 
 namespace concord {
-namespace {
+namespace user_functions_test {
 
 /// Of f(x, y), by name `f` and, where there is one, a map.
 class Called {
@@ -249,5 +249,5 @@ TEST(NumberTables, places) {
   }
 }
 
-}  // namespace
+}  // namespace user_functions_test
 }  // namespace concord

@@ -4,8 +4,8 @@
 
 #include "models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace automatic_test {
 
 void robertson(double, Span x, Span, Out dxdt) {
   dxdt[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
@@ -124,5 +124,5 @@ TEST(Automatic, RollbackCoversTheChoice) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace automatic_test
+}  // namespace concord::test

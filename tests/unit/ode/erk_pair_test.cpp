@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace concord {
-namespace {
+namespace erk_pair_test {
 
 using Row = std::vector<double>;
 
@@ -156,5 +156,5 @@ TEST(ErkPair, DormandPrinceEndsAtItsLastStage) {
   EXPECT_FALSE(ErkStages(erk_pair(1e-11), 1, 1).advance());
 }
 
-}  // namespace
+}  // namespace erk_pair_test
 }  // namespace concord

@@ -8,8 +8,8 @@
 #include "models.hpp"
 #include "subsystem/ode/state_rounding.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace error_weights_test {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
@@ -138,5 +138,5 @@ TEST_F(Rounding, WhereFFailsMemoryStays) {
   EXPECT_EQ(memory.rate, rounding.fresh().rate);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace error_weights_test
+}  // namespace concord::test

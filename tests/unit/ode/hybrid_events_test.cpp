@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace hybrid_events_test {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -126,5 +126,5 @@ TEST(HybridEvents, AStepEventIsKeptWhereItEndsTheMacroStep) {
   EXPECT_EQ(events.first_step_event(never, 2.0), never);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace hybrid_events_test
+}  // namespace concord::test

@@ -7,8 +7,8 @@
 
 #include "models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace integrators_test {
 
 /// One suite over all integrators.
 class Integrators : public ::testing::TestWithParam<IntegratorKind> {
@@ -330,5 +330,5 @@ TEST(Cvode, ContinuesOnlyWhenAllowed) {
   EXPECT_EQ(cost(true, true), cost(true, false));
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace integrators_test
+}  // namespace concord::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace concord {
-namespace {
+namespace method_choice_test {
 
 /// A macro-step of size 1 whose methods need `erk` and `other` evaluations of f, ten in a
 /// micro-step. Returns the evaluations spent.
@@ -69,5 +69,5 @@ TEST(MethodChoice, GivesUpOncePerPoint) {
   EXPECT_FALSE(choice.give_up(20, 0.5));
 }
 
-}  // namespace
+}  // namespace method_choice_test
 }  // namespace concord

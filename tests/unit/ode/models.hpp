@@ -6,7 +6,7 @@
 #include "concord/errors.hpp"
 #include "subsystem/ode_subsystem.hpp"
 
-namespace concord::testing {
+namespace concord::test {
 
 using Span = std::span<const double>;
 using Out = std::span<double>;
@@ -81,4 +81,4 @@ inline Polynomial shifted(const std::array<double, 4>& c, double t) {
            c[2] + 3 * t * c[3], c[3]}};
 }
 
-}  // namespace concord::testing
+}  // namespace concord::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace concord {
-namespace {
+namespace order_choice_test {
 
 constexpr std::array<OneStepPair::Order, 2> orders{{{6, 4}, {13, 7}}};
 constexpr double rtol = 1e-8, longer = 3.98, h = 0.1;
@@ -61,5 +61,5 @@ TEST(OrderChoice, HighOrderMustPay) {
   EXPECT_GT(conclude(choice, 30, h / 30), 1.0);
 }
 
-}  // namespace
+}  // namespace order_choice_test
 }  // namespace concord

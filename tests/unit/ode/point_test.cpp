@@ -5,8 +5,8 @@
 #include "models.hpp"
 #include "subsystem/ode/point_derivatives.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace point_test {
 
 /// Nonlinear in everything, with exact Jacobians on request.
 std::unique_ptr<LambdaModel> nonlinear(bool exact) {
@@ -362,5 +362,5 @@ TEST(Point, ManyStatesInGroups) {
   EXPECT_NEAR(second.g_x[3], s->states()[4], 1e-8);
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace point_test
+}  // namespace concord::test

@@ -4,8 +4,8 @@
 
 #include "models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace rollback_test {
 
 constexpr IntegratorKind kinds[] = {IntegratorKind::erk, IntegratorKind::dirk,
                                     IntegratorKind::cvode_bdf, IntegratorKind::cvode_adams,
@@ -87,5 +87,5 @@ TEST(Rollback, RepetitionsGiveTheSameBits) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace rollback_test
+}  // namespace concord::test

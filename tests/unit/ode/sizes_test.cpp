@@ -4,8 +4,8 @@
 
 #include "models.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace sizes_test {
 
 constexpr IntegratorKind kinds[] = {IntegratorKind::erk, IntegratorKind::dirk,
                                     IntegratorKind::cvode_bdf, IntegratorKind::cvode_adams,
@@ -194,5 +194,5 @@ TEST(Sizes, RepetitionsOfAFirstMacroStepGiveTheSameBits) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace sizes_test
+}  // namespace concord::test

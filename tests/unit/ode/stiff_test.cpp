@@ -8,8 +8,8 @@
 #include "models.hpp"
 #include "subsystem/ode/newton_solver.hpp"
 
-namespace concord::testing {
-namespace {
+namespace concord::test {
+namespace stiff_test {
 
 SubsystemSettings of_size(IntegratorKind kind, double rtol) {
   SubsystemSettings settings = settings_of(kind, rtol);
@@ -190,5 +190,5 @@ TEST(SparseFactors, AskForAShorterMicroStepWhereTheyAreNotThere) {
   }
 }
 
-}  // namespace
-}  // namespace concord::testing
+}  // namespace stiff_test
+}  // namespace concord::test

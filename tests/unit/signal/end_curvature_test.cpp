@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace concord {
-namespace {
+namespace end_curvature_test {
 
 constexpr double h = 0.3;
 
@@ -51,5 +51,5 @@ TEST(EndCurvature, Derivatives) {
   EXPECT_NEAR(EndCurvature::of(begin, steeper, h) - usual, EndCurvature::by_slope(h), 1e-10);
 }
 
-}  // namespace
+}  // namespace end_curvature_test
 }  // namespace concord

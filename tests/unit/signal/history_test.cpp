@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace concord {
-namespace {
+namespace history_test {
 
 /// 2 - t + 3 t^2 - 0.5 t^3 + 0.25 t^4, cut after `degree`, and its multiple for a second signal.
 double polynomial(double t, int degree) {
@@ -244,5 +244,5 @@ TEST(SignalHistory, DropsTheNewestPoint) {
   }
 }
 
-}  // namespace
+}  // namespace history_test
 }  // namespace concord

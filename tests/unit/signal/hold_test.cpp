@@ -6,7 +6,7 @@
 #include <set>
 
 namespace concord {
-namespace {
+namespace hold_test {
 
 constexpr Sample begin{1.5, -2.0};
 constexpr Sample end{0.25, 3.0};
@@ -178,5 +178,5 @@ TEST(AllHolds, OfThePastHaveAUsualOrderThatTheyTake) {
   }
 }
 
-}  // namespace
+}  // namespace hold_test
 }  // namespace concord

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace concord {
-namespace {
+namespace input_spline_test {
 
 constexpr double h = 0.3;
 constexpr int pieces = InputSpline::pieces;
@@ -153,5 +153,5 @@ TEST(Integral, HermiteIsThatOfTheCubicAndOfFourthOrder) {
   EXPECT_NEAR(std::log2(error(0.2) / error(0.1)), 5.0, 0.1);
 }
 
-}  // namespace
+}  // namespace input_spline_test
 }  // namespace concord

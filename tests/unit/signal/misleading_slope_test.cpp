@@ -9,7 +9,7 @@
 #include "signal/hold.hpp"
 
 namespace concord {
-namespace {
+namespace misleading_slope_test {
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
@@ -93,5 +93,5 @@ TEST(MisleadingSlope, WhatCannotBeNoticedDoesNotMislead) {
   EXPECT_FALSE(slope_misleads({1.0, 1e-3, not_known}, {1.0, 0.0}, 0.1, 1.0, 3));
 }
 
-}  // namespace
+}  // namespace misleading_slope_test
 }  // namespace concord

@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace concord {
-namespace {
+namespace sampled_signals_test {
 
 /// A line with a jump at 2, which is there twice; stairs that rise at 1 and 3; a constant.
 SampledSignals rows() {
@@ -44,5 +44,5 @@ TEST(SampledSignals, LimitsAreThoseOfTheirSides) {
   EXPECT_EQ(signals.from_right(0, 9.0).derivative, 0.0);
 }
 
-}  // namespace
+}  // namespace sampled_signals_test
 }  // namespace concord

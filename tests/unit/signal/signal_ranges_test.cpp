@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace concord {
-namespace {
+namespace signal_ranges_test {
 
 TEST(SignalRanges, FromTheLeastToTheLargestValue) {
   SignalRanges ranges(2);
@@ -35,5 +35,5 @@ TEST(SignalRanges, GoThroughAnArchive) {
   EXPECT_EQ(after.range(0, 0.0), 3.0);
 }
 
-}  // namespace
+}  // namespace signal_ranges_test
 }  // namespace concord

@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace concord {
-namespace {
+namespace sizes_test {
 
 /// A nominal value stays; others grow by what is known otherwise, and by numbers alone.
 TEST(Sizes, AreRaisedByWhatIsLarger) {
@@ -20,5 +20,5 @@ TEST(Sizes, AreRaisedByWhatIsLarger) {
   EXPECT_FALSE(sizes.only_expected(2));
 }
 
-}  // namespace
+}  // namespace sizes_test
 }  // namespace concord

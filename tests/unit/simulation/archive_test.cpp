@@ -13,7 +13,7 @@
 #include "unit/simulation/pair_model.hpp"
 
 namespace concord {
-namespace {
+namespace archive_test {
 
 ModelSource pair_source() {
   const auto path = std::filesystem::path(testing::TempDir()) / "concord_archived_pair.yaml";
@@ -179,5 +179,5 @@ TEST(Archive, RefusesAnotherVersionOfAnyClassByItsName) {
   }
 }
 
-}  // namespace
+}  // namespace archive_test
 }  // namespace concord

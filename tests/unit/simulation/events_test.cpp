@@ -13,7 +13,7 @@
 // What events have changed is part of what the library remembers, and of what it takes back.
 
 namespace concord {
-namespace {
+namespace events_test {
 
 /// A heated room; the heater's switch, a counter of ticks.
 constexpr const char* room = R"(name: room
@@ -230,5 +230,5 @@ TEST(SimulationLibraryEvents, ASubsystemTellsOfItsOwn) {
   }
 }
 
-}  // namespace
+}  // namespace events_test
 }  // namespace concord

@@ -16,7 +16,7 @@
 // names a choice of it.
 
 namespace concord {
-namespace {
+namespace every_combination_test {
 
 constexpr double macro_step = 0.02;
 
@@ -235,5 +235,5 @@ TEST_F(EveryCombination, WhatMakesSenseRuns) {
   EXPECT_TRUE(runs({{"-cosim_type", "staggered_grid"}}));
 }
 
-}  // namespace
+}  // namespace every_combination_test
 }  // namespace concord

@@ -8,7 +8,7 @@
 #include "concord/errors.hpp"
 
 namespace concord {
-namespace {
+namespace file_prints_test {
 
 namespace fs = std::filesystem;
 
@@ -43,5 +43,5 @@ TEST(FilePrints, TheTextComesBeforeWhatItNames) {
   EXPECT_EQ(changed_files(now, before), "the table 'b.csv' was not there");
 }
 
-}  // namespace
+}  // namespace file_prints_test
 }  // namespace concord

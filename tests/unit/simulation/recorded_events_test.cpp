@@ -10,7 +10,7 @@
 #include "unit/simulation/pair_model.hpp"
 
 namespace concord {
-namespace {
+namespace recorded_events_test {
 
 namespace fs = std::filesystem;
 
@@ -78,8 +78,6 @@ std::vector<std::size_t> rows_of(const ResultsReader& results) {
   return rows;
 }
 
-}  // namespace
-
 TEST_F(RecordedEvents, HaveTheirTextsAndLeftLimits) {
   const ResultsReader results(run({}, {3, 10}));
   EXPECT_EQ(rows_of(results), (std::vector<std::size_t>{3, 10}));
@@ -125,4 +123,5 @@ TEST_F(RecordedEvents, TakeInTheTimesOfTheModel) {
   EXPECT_EQ(results.read_events()[0].what, "event");
 }
 
+}  // namespace recorded_events_test
 }  // namespace concord

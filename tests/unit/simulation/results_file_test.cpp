@@ -17,7 +17,7 @@
 #include "unit/simulation/pair_model.hpp"
 
 namespace concord {
-namespace {
+namespace results_file_test {
 
 namespace fs = std::filesystem;
 
@@ -170,5 +170,5 @@ TEST_F(ResultsFileLibrary, AFileOfARunThatFailsSaysSo) {
   EXPECT_EQ(status_of(file("grows.h5")), "failed");
 }
 
-}  // namespace
+}  // namespace results_file_test
 }  // namespace concord

@@ -18,7 +18,7 @@
 // on as many ranks as the test is started with. Solutions are matrix exponentials.
 
 namespace concord {
-namespace {
+namespace simulation_test {
 
 std::string own_file(const std::string& ending) {
   return testing::TempDir() + "simulation_test_" + std::to_string(getpid()) + ending;
@@ -441,5 +441,5 @@ TEST(SimulationLibrary, ASubsystemStepsByItself) {
   EXPECT_THROW(simulation.snapshot(), InputError);
 }
 
-}  // namespace
+}  // namespace simulation_test
 }  // namespace concord

@@ -3,7 +3,7 @@
 #include "simulation/step_reports.hpp"
 
 namespace concord {
-namespace {
+namespace step_parts_test {
 
 CouplingReport attempt(CouplingStatus status, int evaluations) {
   CouplingReport report;
@@ -44,5 +44,5 @@ TEST(StepReports, TheReasonIsWhatTheAttemptCameTo) {
   EXPECT_EQ(reports.reason(), Rejection::subsystem);
 }
 
-}  // namespace
+}  // namespace step_parts_test
 }  // namespace concord
