@@ -52,9 +52,7 @@ std::string address_to_serve(const GivenWords& own) {
   if (own.has("connect") && own.has("at")) refuse_to_serve("either --at or --connect");
   const std::string address = own.value(word).value_or("tcp://127.0.0.1:5555");
   if (!is_remote_address(address, side_of(own)))
-    refuse_to_serve("--" + word +
-                    " must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
-                    in_quotes(address));
+    refuse_to_serve("--" + word + " must be " + remote_addresses + ", found " + in_quotes(address));
   return address;
 }
 
@@ -129,13 +127,13 @@ int serve_model(ModelCall call) {
                          {start, start + plan.settings.step, plan.settings.step},
                          plan.settings.stop);
   refuse_unfit(served.description(), entry.location);
-  ServingLink link(address, side_of(call.own));
+  const auto link = make_serving_link(address, side_of(call.own));
   tell_served(served, address, side_of(call.own));
   const StopSignals signals;
   while (StopSignals::received() == 0) {
-    const auto question = link.next();
+    const auto question = link->next();
     if (!question) continue;
-    link.answer(served.answer_to(*question));
+    link->answer(served.answer_to(*question));
     if (foreign_code_has_ended()) throw SimulationError("its code has ended");
   }
   return 0;
@@ -150,7 +148,7 @@ const RegisteredCommand serve({
         "Is a subsystem 'remote:' of runs elsewhere (doc/remote_subsystems.md): an FMU, or one of\n"
         "a model, with its parameters, start values and -subsystem_* options; one run after the\n"
         "other or several at once, until Ctrl-C. What it prints can be put into their models.\n"
-        "There is no password: listen at 127.0.0.1 or ipc:// unless the network is yours.",
+        "There is no password: listen at 127.0.0.1, ipc:// or shm:// unless the network is yours.",
     .words = words_of_models(
         {{.name = "subsystem", .value = "NAME", .help = "which (default: the only one)"},
          {.name = "at",

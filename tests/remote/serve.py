@@ -59,7 +59,7 @@ class ServeTest(RemoteTest):
         process = Process(os.environ["CONCORD_PROGRAM"], "serve", *words, way, address)
         self.addCleanup(process.end)
         if way == "--at":
-            wait_until(Path(address.removeprefix("ipc://")).exists, f"somebody at {address}")
+            wait_until(Path(address[len("ipc://"):]).exists, f"somebody at {address}")
         return process
 
     def two_masses(self, left):
@@ -110,6 +110,12 @@ class Same(ServeTest):
         for name, deadly in (("mortal", True), ("immortal", False)):
             self.write(f"{name}.py", MORTAL.replace("DEADLY", str(deadly)))
         reference = simulate(self.inside("immortal.py", "Mortal"), *HELD)
+        for self.address in (self.address, self.memory):
+            for mark in self.folder.glob("mortal.py.*"):
+                mark.unlink()
+            self.two_runs_and_two_deaths(reference)
+
+    def two_runs_and_two_deaths(self, reference):
         process = self.serve_model(self.inside("mortal.py", "Mortal"), "--subsystem", "controller")
         model = self.remote(", offers: [state]")
         runs = [None, None]

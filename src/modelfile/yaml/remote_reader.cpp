@@ -24,8 +24,7 @@ Fields section(const std::optional<NodeReader>& node, const char* role, const st
 std::string read_address(const NodeReader& node, RemoteSide side) {
   std::string address = node.text();
   if (!is_remote_address(address, side))
-    node.fail("must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
-              in_quotes(address));
+    node.fail(std::string("must be ") + remote_addresses + ", found " + in_quotes(address));
   return address;
 }
 
@@ -162,8 +161,7 @@ SubsystemEntry remote_entry(const std::string& name, const NodeReader& node, Sub
   const auto remote = std::make_shared<const RemoteDescription>(
       RemoteReader(name, node, std::move(parts), around).read());
   entry.description = describe_remote(*remote);
-  entry.type.own().create = [remote,
-                             link = std::make_shared<RemoteLink>(remote->address, remote->side)](
+  entry.type.own().create = [remote, link = make_remote_link(remote->address, remote->side)](
                                 const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_remote_subsystem(remote, link, settings);
   };

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "subsystem/isolated/channel.hpp"
+#include "support/channel.hpp"
 #include "subsystem/isolated/hosted_subsystem.hpp"
 #include "support/foreign_call.hpp"
 

@@ -8,25 +8,11 @@
 #include <string>
 
 #include "subsystem/isolated/calls.hpp"
-#include "subsystem/isolated/channel.hpp"
 #include "subsystem/isolated/message.hpp"
+#include "support/channel.hpp"
+#include "support/own_file.hpp"
 
 namespace concord {
-
-/// A file that is closed with its owner; -1: none.
-class OwnFile {
- public:
-  OwnFile() = default;
-  explicit OwnFile(int file) : file_(file) {}
-  ~OwnFile();
-  OwnFile(const OwnFile&) = delete;
-  OwnFile& operator=(const OwnFile&) = delete;
-  int get() const { return file_; }
-  void reset(int file);
-
- private:
-  int file_ = -1;
-};
 
 /// The program in which isolated subsystems live, beside this library, as it was built or
 /// installed. Throws InputError where it is not there.

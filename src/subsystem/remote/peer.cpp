@@ -82,9 +82,12 @@ void RemotePeer::fail(double t, const std::string& what) const {
 }
 
 void RemotePeer::fail_late(double t, const std::string& what) const {
-  fail(t, what + " within " + short_number(remote_->limit) + " s (timeout:, -subsystem_" +
-              remote_->subsystem + "_call_limit)" +
-              (link_->met_strangers() ? "; somebody who does not speak ZeroMQ was there" : ""));
+  fail(t,
+       what + " within " + short_number(remote_->limit) + " s (timeout:, -subsystem_" +
+           remote_->subsystem + "_call_limit)" +
+           (!link_->met_strangers()          ? ""
+            : is_in_memory(link_->address()) ? "; somebody else was there, or another program"
+                                             : "; somebody who does not speak ZeroMQ was there"));
 }
 
 bool RemotePeer::stands() const {
