@@ -93,6 +93,16 @@ class Answers(TextTest):
         for ranks, version, role, tolerance in ((1, 2, "ME", 1e-6), (2, 2, "CS", 5e-3), (2, 3, "events", 1e-5)):
             self.check(version, role, "jfm", "0.05", tolerance, ranks)
 
+    def test_isolated(self):
+        """From one process to another, with the bits of both in one."""
+        for name in ("alice", "bob"):
+            self.courier(name, 3, **KINDS["ME"])
+        wires = ("alice.sent -> bob.data", "alice.words_out -> bob.words")
+        one, other = (self.run_text(pair(more=wires, alice=words, bob=words), "-cosim_type", "jacobi", "-cosim_step", "0.05")
+                      for words in ("", ", isolated: true"))
+        for name in ("alice.y", "bob.y", "bob.code", "bob.count"):
+            np.testing.assert_array_equal(other.outputs[name], one.outputs[name], name)
+
 
 def texts_in(path):
     """{name: [(time, text)]}, bytes where they are."""
@@ -238,7 +248,6 @@ class Wrong(TextTest):
                             ('{connect: "alice.words_out[1] -> bob.words[2]", delay: 0.1}', "cannot be delayed"),
                             ("alice.echo -> bob.message", "fed twice", "'alice.said'")):
             self.refused(pair(more=(wire,)), *says)
-        self.refused(pair(bob=", isolated: true"), "process of its own")
         self.refused(pair(bob=", parameters: {key: 0x012}"), "type Binary")
 
     def test_too_long(self):

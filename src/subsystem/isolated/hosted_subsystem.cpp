@@ -17,6 +17,7 @@ void HostedSubsystem::put_status(Ending ending) {
     status.capabilities = description.capabilities;
     status.equations =
         started_ && description.capabilities.equations && subsystem_->equations() != nullptr;
+    status.texts = subsystem_->texts() != nullptr;
     status.counters = subsystem_->counters();
     const bool runs = started_ && !status.initializing;
     if (runs && description.events) status.next_time_event = subsystem_->next_time_event();
@@ -83,6 +84,12 @@ OdeModel& HostedSubsystem::model() const {
   OdeModel* const model = subsystem_->equations();
   if (model == nullptr) throw SimulationError("it has no equations any more");
   return *model;
+}
+
+TextPorts& HostedSubsystem::text_ports() const {
+  TextPorts* const ports = subsystem_->texts();
+  if (ports == nullptr) throw SimulationError("it has no texts");
+  return *ports;
 }
 
 Recipe HostedSubsystem::read_recipe(std::vector<std::byte> written) {
@@ -260,6 +267,17 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       const auto t = asked.taken<double>();
       asked.take(x_, u_);
       return done(subsystem_->complete_step(t, x_, u_));
+    }
+    case RemoteFunction::put_out_texts: {
+      std::vector<Texts> texts(asked.taken<std::size_t>());
+      text_ports().put_out(texts);
+      return done(texts);
+    }
+    case RemoteFunction::take_texts: {
+      std::vector<Texts> texts;
+      asked.take(texts);
+      text_ports().take(texts);
+      return done();
     }
     case RemoteFunction::model_interface:
       return tell(model().interface());

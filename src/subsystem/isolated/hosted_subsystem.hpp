@@ -28,6 +28,7 @@ class HostedSubsystem {
   template <class Told>
   void tell(Told told);
   OdeModel& model() const;
+  TextPorts& text_ports() const;
   void read_inputs(MessageReader& asked) { asked.take(inputs_); }
   template <class... Results>
   void reply(Outcome outcome, const Results&... results);

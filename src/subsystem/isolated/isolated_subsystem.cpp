@@ -1,5 +1,6 @@
 #include "subsystem/isolated/isolated_subsystem.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "subsystem/isolated/isolated.hpp"
@@ -215,6 +216,18 @@ OdeModel* IsolatedSubsystem::equations() {
 bool IsolatedSubsystem::complete_step(double t, std::span<const double> x,
                                       std::span<const double> u) {
   return ask(RemoteFunction::complete_step, t, x, u).taken<bool>();
+}
+
+void IsolatedSubsystem::put_out(std::span<Texts> texts) {
+  std::vector<Texts> given;
+  ask(RemoteFunction::put_out_texts, texts.size()).take(given);
+  if (given.size() != texts.size())
+    throw SimulationError("a message of an isolated subsystem is damaged");
+  std::ranges::move(given, texts.begin());
+}
+
+void IsolatedSubsystem::take(std::span<const Texts> texts) {
+  ask(RemoteFunction::take_texts, std::vector<Texts>(texts.begin(), texts.end()));
 }
 
 SubsystemDescription isolated_description(SubsystemDescription description,
