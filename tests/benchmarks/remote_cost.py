@@ -78,6 +78,7 @@ class Bench:
         serve = [self.program, "serve", MASSES, "--subsystem", "left", "--at"]
         beside = "inputs: {f: 20000}, outputs: {x: 1, v: 0}"
         self.row("concord serve", serve, lambda at: self.masses(f'{{remote: {{connect: "{at}", offers: [state]}}, {beside}}}'))
+        self.row("concord serve, whole", serve, lambda at: self.masses(f'{{remote: {{connect: "{at}", whole: true}}}}'))
         fmu = self.folder / "left.fmu"
         subprocess.run([self.program, "export-fmu", MASSES, "left", "-o", fmu], check=True, stdout=subprocess.DEVNULL)
         print(f"FMU, isolated {self.cost(self.masses(f'{{fmu: {fmu}, isolated: true}}')):8.1f}")

@@ -72,10 +72,13 @@ void HostedSubsystem::make(MessageReader& asked) {
     recipe_ = read_recipe(recipe);
     made_from_ = std::move(recipe);
   }
+  if (maker_) recipe_.calls.reset();
   if (!recipe_.calls || !log_ || log_->place().path != recipe_.calls->path)
     log_ = recipe_.calls ? std::make_shared<CallLog>(*recipe_.calls) : nullptr;
   const CallLog::Use use(log_);
-  subsystem_ = recipe_.make();
+  subsystem_.reset();
+  started_ = false;
+  subsystem_ = maker_ ? maker_->make(recipe_) : recipe_.make();
   outputs_.resize(subsystem_->description().outputs.size());
   tell(subsystem_->description());
 }
@@ -181,17 +184,27 @@ void HostedSubsystem::start_from(MessageReader& asked) {
   done(begun, begun ? std::string() : subsystem_->failure());
 }
 
-void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
-  const std::size_t n_st = subsystem_ ? subsystem_->description().states.size() : 0;
+/// What can be asked where none is here.
+void HostedSubsystem::answer_without(RemoteFunction function, MessageReader& asked) {
   switch (function) {
     case RemoteFunction::make:
       return make(asked);
     case RemoteFunction::describe:
-      return tell(read_recipe(asked.taken_list<std::byte>()).describe());
+      return tell(maker_ ? maker_->describe()
+                         : read_recipe(asked.taken_list<std::byte>()).describe());
     case RemoteFunction::release:
       subsystem_.reset();
       started_ = false;
       return done();
+    default:
+      throw SimulationError("there is no subsystem");
+  }
+}
+
+void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
+  if (!subsystem_ || function <= RemoteFunction::release) return answer_without(function, asked);
+  const std::size_t n_st = subsystem_->description().states.size();
+  switch (function) {
     case RemoteFunction::note_use:
       asked.take(fed_, looked_at_);
       subsystem_->note_use(fed_, looked_at_);

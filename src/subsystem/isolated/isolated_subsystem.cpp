@@ -14,6 +14,7 @@ IsolatedSubsystem::IsolatedSubsystem(Recipe recipe, SubsystemDescription descrip
     : Subsystem(std::move(description)) {
   SubsystemDescription made;
   remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, std::move(kept), made);
+  made.name = description_.name;
   made.remarks = description_.remarks;
   made.one_per_process.clear();
   description_ = std::move(made);
@@ -230,11 +231,12 @@ void IsolatedSubsystem::take(std::span<const Texts> texts) {
   ask(RemoteFunction::take_texts, std::vector<Texts>(texts.begin(), texts.end()));
 }
 
-SubsystemDescription isolated_description(SubsystemDescription description,
+SubsystemDescription isolated_description(SubsystemDescription description, const Recipe& recipe,
                                           const IsolationOptions& options) {
   description.one_per_process.clear();
   description.remarks.push_back(
-      std::string("isolated: in a process of its own") +
+      (recipe.served() != nullptr ? "in " + in_words(*recipe.served()->remote)
+                                  : "isolated: in a process of its own") +
       (options.call_limit > 0.0
            ? ", whose calls may take " + short_number(options.call_limit) + " s"
            : ""));
@@ -245,7 +247,7 @@ SubsystemDescription described_in_isolation(const Recipe& recipe, const Isolatio
                                             KeptProcess& kept) {
   Recipe asked = recipe;
   auto process = kept.take();
-  if (!process) process = std::make_unique<SubsystemProcess>(asked.what(), options.call_limit);
+  if (!process) process = begin_place(asked, options);
   Archive written;
   asked.io(written);
   MessageWriter request;
@@ -265,7 +267,7 @@ std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
                                                    const IsolationOptions& options,
                                                    std::shared_ptr<KeptProcess> kept) {
-  if (CallLog::current()) recipe.calls = CallLog::current()->place();
+  if (CallLog::current() && recipe.served() == nullptr) recipe.calls = CallLog::current()->place();
   return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options,
                                              std::move(kept));
 }
