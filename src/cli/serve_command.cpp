@@ -63,7 +63,9 @@ class CalledEntry final : public CalledSubsystem {
  public:
   CalledEntry(const SubsystemEntry& entry, const SubsystemSettings& settings)
       : hosted_(
-            {[&entry] { return entry.description; },
+            {[&entry] {
+               return SubsystemInterface{entry.description, entry.type->texts};
+             },
              [&entry, settings](const Recipe& recipe) { return made(entry, settings, recipe); }}) {}
 
   std::span<const std::byte> answer_to(std::span<const std::byte> call) override {

@@ -1,6 +1,8 @@
 """Texts and bytes between FMUs: what is put out at an instant is read at that instant, bit by bit, whatever
 the method, the version, the role and the number of ranks."""
 import csv
+import os
+import subprocess
 import unittest
 
 import courier_fmus
@@ -9,6 +11,7 @@ import numpy as np
 from concord_runs import Results, execute, run_here, write_model
 from courier_fmus import PERIOD, code, said, sent
 from fmu_runs import FmuTest
+from patience import wait_until
 from scipy.linalg import expm
 
 STOP = 1.2
@@ -93,15 +96,22 @@ class Answers(TextTest):
         for ranks, version, role, tolerance in ((1, 2, "ME", 1e-6), (2, 2, "CS", 5e-3), (2, 3, "events", 1e-5)):
             self.check(version, role, "jfm", "0.05", tolerance, ranks)
 
-    def test_isolated(self):
-        """From one process to another, with the bits of both in one."""
+    def test_from_process_to_process(self):
+        """Both isolated, or one served from elsewhere: the bits of both in one process."""
         for name in ("alice", "bob"):
             self.courier(name, 3, **KINDS["ME"])
+        place = self.folder / "bob"
+        serving = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "serve", self.folder / "bob.fmu", "--at", f"shm://{place}"],
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(lambda: (serving.kill(), serving.wait()))
+        wait_until(place.exists, "concord serve")
         wires = ("alice.sent -> bob.data", "alice.words_out -> bob.words")
-        one, other = (self.run_text(pair(more=wires, alice=words, bob=words), "-cosim_type", "jacobi", "-cosim_step", "0.05")
-                      for words in ("", ", isolated: true"))
-        for name in ("alice.y", "bob.y", "bob.code", "bob.count"):
-            np.testing.assert_array_equal(other.outputs[name], one.outputs[name], name)
+        served = pair(more=wires).replace("fmu: bob.fmu", f'remote: {{connect: "shm://{place}", whole: true}}')
+        texts = [pair(more=wires, alice=words, bob=words) for words in ("", ", isolated: true")] + [served]
+        one, *others = (self.run_text(text, "-cosim_type", "jacobi", "-cosim_step", "0.05") for text in texts)
+        for other in others:
+            for name in ("alice.y", "bob.y", "bob.code", "bob.count"):
+                np.testing.assert_array_equal(other.outputs[name], one.outputs[name], name)
 
 
 def texts_in(path):

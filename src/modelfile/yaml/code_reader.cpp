@@ -90,14 +90,16 @@ class CodeReader {
       : name_(name), node_(node), parts_(std::move(parts)), isolation_(isolation()) {}
 
   SubsystemEntry read(const SubsystemSurroundings& around) {
-    if (around.changes.concern(name_)) take_changes(described(recipe(), around), around);
+    if (around.changes.concern(name_))
+      take_changes(described(recipe(), around).description, around);
     const Recipe made_from = recipe();
-    SubsystemDescription description = described(made_from, around);
+    auto [description, texts] = described(made_from, around);
     description.name = name_;
     override_starts(description);
     SubsystemEntry entry;
     entry.location = node_.location();
     entry.type.own().file = file();
+    entry.type.own().texts = std::move(texts);
     create(entry, made_from, std::move(description), isolation_);
     return entry;
   }
@@ -110,7 +112,7 @@ class CodeReader {
            : is_python() ? Recipe::of(read_python(name_, node_, parts_))
                          : Recipe::of(read_native(name_, node_, parts_));
   }
-  SubsystemDescription described(const Recipe& recipe, const SubsystemSurroundings& around) const;
+  SubsystemInterface described(const Recipe& recipe, const SubsystemSurroundings& around) const;
   IsolationOptions isolation() const;
   ModelFile file() const;
   void override_starts(SubsystemDescription& description) const;
@@ -146,12 +148,12 @@ IsolationOptions CodeReader::isolation() const {
 }
 
 /// Libraries of others may stand in each other's way, classes in Python do not.
-SubsystemDescription CodeReader::described(const Recipe& recipe,
-                                           const SubsystemSurroundings& around) const {
+SubsystemInterface CodeReader::described(const Recipe& recipe,
+                                         const SubsystemSurroundings& around) const {
   KeptProcess alone;
   return isolation_.isolated
              ? described_in_isolation(recipe, isolation_, is_python() ? *around.python : alone)
-             : recipe.describe();
+             : SubsystemInterface{recipe.describe()};
 }
 
 /// Known once the library is open in this process, if ever.

@@ -190,8 +190,9 @@ void HostedSubsystem::answer_without(RemoteFunction function, MessageReader& ask
     case RemoteFunction::make:
       return make(asked);
     case RemoteFunction::describe:
-      return tell(maker_ ? maker_->describe()
-                         : read_recipe(asked.taken_list<std::byte>()).describe());
+      return tell(maker_
+                      ? maker_->describe()
+                      : SubsystemInterface{read_recipe(asked.taken_list<std::byte>()).describe()});
     case RemoteFunction::release:
       subsystem_.reset();
       started_ = false;

@@ -18,7 +18,7 @@ class HostedSubsystem {
  public:
   /// Who makes it otherwise than its recipe does.
   struct Maker {
-    std::function<SubsystemDescription()> describe;
+    std::function<SubsystemInterface()> describe;
     std::function<std::unique_ptr<Subsystem>(const Recipe&)> make;
   };
 

@@ -15,8 +15,8 @@ SubsystemDescription isolated_description(SubsystemDescription description, cons
 
 /// What a recipe of code in C++ or Python makes, or a process outside serves, from a process of its
 /// own, or that which is kept, and is so again. Throws InputError.
-SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
-                                            KeptProcess& kept);
+SubsystemInterface described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                          KeptProcess& kept);
 
 /// A subsystem in a process of its own, which lives and dies there: where its code crashes, exits
 /// or hangs, and its memory can be passed on, it goes on in a new process from the last

@@ -243,8 +243,8 @@ SubsystemDescription isolated_description(SubsystemDescription description, cons
   return description;
 }
 
-SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
-                                            KeptProcess& kept) {
+SubsystemInterface described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                          KeptProcess& kept) {
   Recipe asked = recipe;
   auto process = kept.take();
   if (!process) process = begin_place(asked, options);
@@ -258,9 +258,9 @@ SubsystemDescription described_in_isolation(const Recipe& recipe, const Isolatio
   rethrow(status.ending, *answer);
   Archive read(answer->taken_list<std::byte>());
   kept.keep(std::move(process));
-  SubsystemDescription description;
-  pass(read, description);
-  return description;
+  SubsystemInterface interface;
+  pass(read, interface);
+  return interface;
 }
 
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,

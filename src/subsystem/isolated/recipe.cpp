@@ -30,6 +30,10 @@ void pass(Archive& archive, OutputVariable& output) {
   CONCORD_MEMBERS(archive, output.name, output.unit, output.nominal, output.kind);
 }
 
+void pass(Archive& archive, TextVariable& text) {
+  CONCORD_MEMBERS(archive, text.name, text.kind, text.mime, text.most, text.clocked);
+}
+
 template <class T>
 void pass(Archive& archive, std::vector<T>& items) {
   std::size_t count = items.size();
@@ -88,6 +92,17 @@ void pass(Archive& archive, SubsystemDescription& description) {
   pass(archive, description.inputs);
   pass(archive, description.states);
   pass(archive, description.outputs);
+}
+
+void pass(Archive& archive, SubsystemInterface& interface) {
+  pass(archive, interface.description);
+  bool has_texts = interface.texts != nullptr;
+  CONCORD_MEMBERS(archive, has_texts);
+  if (!has_texts) return;
+  TextInterface texts = interface.texts ? *interface.texts : TextInterface();
+  pass(archive, texts.inputs);
+  pass(archive, texts.outputs);
+  interface.texts = std::make_shared<const TextInterface>(std::move(texts));
 }
 
 Recipe Recipe::of(const FmuSetup& setup) {

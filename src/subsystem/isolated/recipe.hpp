@@ -14,6 +14,7 @@
 #include "subsystem/python/python_code.hpp"
 #include "subsystem/remote/remote.hpp"
 #include "subsystem/subsystem.hpp"
+#include "subsystem/text_ports.hpp"
 #include "support/call_log.hpp"
 
 namespace concord {
@@ -22,6 +23,12 @@ namespace concord {
 struct ServedRecipe {
   std::shared_ptr<const RemoteDescription> remote;
   std::shared_ptr<RemoteLink> link;
+};
+
+/// What is known of a subsystem before it is made.
+struct SubsystemInterface {
+  SubsystemDescription description;
+  std::shared_ptr<const TextInterface> texts{};  ///< null: numbers are all that it exchanges
 };
 
 /// From what a subsystem of others' code is made, in this process or another one.
@@ -93,5 +100,6 @@ class Recipe {
 /// Variables and descriptions from one process to another.
 void pass(Archive& archive, OdeInterface& interface);
 void pass(Archive& archive, SubsystemDescription& description);
+void pass(Archive& archive, SubsystemInterface& interface);
 
 }  // namespace concord
