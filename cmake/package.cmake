@@ -23,7 +23,7 @@ string(REGEX MATCH "^libpython[0-9]+[.][0-9]+" python_package "${concord_python_
 if(python_package) # opened by its name, for subsystems in Python
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", ${python_package}")
 endif()
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib, graphviz, gcc, libopenmpi-dev, python3-pandas, python3-scipy, python3-zmq, python3-msgpack")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib, graphviz, gcc, libopenmpi-dev, python3-pandas, python3-scipy, python3-msgpack")
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS libconcord-dev)
 set(debian_folder ${PROJECT_BINARY_DIR}/debian)
 file(WRITE ${debian_folder}/triggers "activate-noawait ldconfig\n")

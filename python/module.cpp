@@ -23,6 +23,7 @@
 #include "python_ode.hpp"
 #include "record/unreadable_results.hpp"
 #include "recorded.hpp"
+#include "serving.hpp"
 
 // What of the library Python needs, as it is; the package around it (concord/*.py) makes it
 // Pythonic. The interpreter's lock is held throughout: PETSc knows one thread, and the functions of
@@ -492,6 +493,7 @@ PYBIND11_MODULE(_concord, m) {
   m.def("run", &run);
   m.def("resampled", &resampled);
   define_recorded(m);
+  define_serving(m);
   if (!Interpreter::is_ours()) python_runs_concord(adapter());
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     HeldSimulation::close_all();

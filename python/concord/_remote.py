@@ -1,6 +1,6 @@
 """A class in Python as a subsystem of a run in another process (`remote:` of a model).
 
-Needs pyzmq and msgpack (Debian: python3-zmq, python3-msgpack).
+Needs msgpack (Debian: python3-msgpack).
 """
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import traceback
 from collections import OrderedDict
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
+from ._concord import ServingLink
 from ._errors import InputError
 from ._subsystem import Instance, WrongClass, parameters_of
 
@@ -21,29 +22,21 @@ def serve(subsystem: type, address: str, *, connect: bool = False) -> None:
     """Is a subsystem `remote:` of models, for one run after the other or several at once, until Ctrl-C.
 
     `subsystem` is a class with step(self, t, h, u), as `python:` takes them; each run has an object of
-    its own. Listens at `address` ("tcp://127.0.0.1:5555"), for models with `connect:`; with `connect`
+    its own. Listens at `address` ("tcp://127.0.0.1:5555", or "shm://bench" on this machine), for models with `connect:`; with `connect`
     it goes to models with `listen:`. Who can connect can run the class: listen at 127.0.0.1 unless the
     network is yours.
 
-    Raises InputError where the address cannot be used, or packages are missing.
+    Raises InputError where the address cannot be used, or msgpack is missing.
     """
-    try:
-        import zmq
-    except ImportError:
-        raise InputError("concord.serve needs pyzmq and msgpack: install python3-zmq and python3-msgpack") from None
     served = _Served(subsystem)
-    context = zmq.Context()
-    socket = context.socket(zmq.REP)
+    link = ServingLink(address, connect)
     try:
-        (socket.connect if connect else socket.bind)(address)
         while True:
-            socket.send(served.answer(socket.recv()))
-    except zmq.ZMQError as error:
-        raise InputError(f"cannot {'use' if connect else 'listen at'} {address}: {error}") from None
+            question = link.next()
+            if question is not None:
+                link.answer(served.answer(question))
     except KeyboardInterrupt:
         pass
-    finally:
-        context.destroy(linger=1000)
 
 
 class _Served:

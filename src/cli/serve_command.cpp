@@ -9,6 +9,8 @@
 #include "concord/errors.hpp"
 #include "simulation/simulation_plan.hpp"
 #include "simulation/stop_signals.hpp"
+#include "subsystem/isolated/distant_host.hpp"
+#include "subsystem/isolated/hosted_subsystem.hpp"
 #include "subsystem/remote/served_subsystem.hpp"
 #include "subsystem/remote/serving_link.hpp"
 #include "support/foreign_call.hpp"
@@ -52,19 +54,76 @@ std::string address_to_serve(const GivenWords& own) {
   if (own.has("connect") && own.has("at")) refuse_to_serve("either --at or --connect");
   const std::string address = own.value(word).value_or("tcp://127.0.0.1:5555");
   if (!is_remote_address(address, side_of(own)))
-    refuse_to_serve("--" + word +
-                    " must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
-                    in_quotes(address));
+    refuse_to_serve("--" + word + " must be " + remote_addresses + ", found " + in_quotes(address));
   return address;
 }
 
-/// What a run cannot do with it from another process.
+/// As runs call it whole: made as the model has it, but for what they give.
+class CalledEntry final : public CalledSubsystem {
+ public:
+  CalledEntry(const SubsystemEntry& entry, const SubsystemSettings& settings)
+      : hosted_(
+            {[&entry] {
+               return SubsystemInterface{entry.description, entry.type->texts};
+             },
+             [&entry, settings](const Recipe& recipe) { return made(entry, settings, recipe); }}) {}
+
+  std::span<const std::byte> answer_to(std::span<const std::byte> call) override {
+    return hosted_.answer_to(call).bytes;
+  }
+
+ private:
+  static std::unique_ptr<Subsystem> made(const SubsystemEntry& entry, SubsystemSettings settings,
+                                         const Recipe& recipe) {
+    const SubsystemSettings& given = recipe.settings;
+    settings.rollback &= given.rollback;
+    settings.linearization &= given.linearization;
+    settings.state_derivatives &= given.state_derivatives;
+    settings.taken_back = given.taken_back;
+    settings.open_end = given.open_end;
+    settings.recorded = given.recorded;
+    auto subsystem = begun(entry, recipe.started(entry.description)).create(settings);
+    set_parameters(*subsystem, recipe);
+    return subsystem;
+  }
+
+  static SubsystemEntry begun(const SubsystemEntry& entry, const SubsystemDescription& starts) {
+    SubsystemEntry own = entry;
+    const auto has_same = [](const auto& one, const auto& other) {
+      return one.start == other.start;
+    };
+    if (std::ranges::equal(starts.inputs, entry.description.inputs, has_same) &&
+        std::ranges::equal(starts.states, entry.description.states, has_same))
+      return own;
+    if (!entry.type->take_starts)
+      throw InputError("has start values that cannot be changed from elsewhere");
+    entry.type->take_starts(own, starts);
+    return own;
+  }
+
+  static void set_parameters(Subsystem& subsystem, const Recipe& recipe) {
+    const auto& names = subsystem.description().parameters;
+    const std::vector<std::string> own(names.begin(), names.end());
+    for (std::size_t i = 0; i < recipe.parameters().size(); ++i) {
+      const std::string& name = recipe.parameters()[i];
+      const auto found = std::ranges::find(own, name);
+      if (found == own.end())
+        throw InputError("has no tunable parameter " + in_quotes(name) + "; " +
+                         known("tunable parameters", name, own));
+      if (subsystem.set_parameter(static_cast<std::size_t>(found - own.begin()),
+                                  recipe.parameter_values()[i]) == Outcome::failed)
+        throw InputError(subsystem.failure());
+    }
+  }
+
+  HostedSubsystem hosted_;
+};
+
+/// What a run cannot have from another process.
 void refuse_unfit(const SubsystemDescription& served, const Location& location) {
-  const std::string what = location.text() + ": subsystem '" + served.name + "' ";
-  if (served.events)
-    refuse_to_serve(
-        what + "has events, of which the protocol does not tell: keep what has them in the run");
-  if (!served.stands_for.empty()) refuse_to_serve(what + "stands for " + served.stands_for);
+  if (!served.stands_for.empty())
+    refuse_to_serve(location.text() + ": subsystem '" + served.name + "' stands for " +
+                    served.stands_for);
 }
 
 /// "{u: 0, load: 0}", in double quotes where a name needs them.
@@ -98,15 +157,16 @@ std::string note_on_feedthrough(const SubsystemDescription& served) {
 void tell_served(const ServedSubsystem& served, const std::string& address, RemoteSide side) {
   const SubsystemDescription& own = served.description();
   const bool listens = side == RemoteSide::listens;
-  std::printf(
-      "subsystem '%s' %s %s; in a model:\n  %s: {remote: {%s: \"%s\"%s}, inputs: %s, outputs: "
-      "%s}\n",
-      own.name.c_str(), listens ? "listens at" : "connects to", address.c_str(), own.name.c_str(),
-      listens ? "connect" : "listen", address.c_str(),
-      offers_in_words(served.offers()).empty()
-          ? ""
-          : (", offers: [" + offers_in_words(served.offers()) + "]").c_str(),
-      starts_of(own.inputs).c_str(), starts_of(own.outputs).c_str());
+  const std::string begin =
+      "  " + own.name + ": {remote: {" + (listens ? "connect" : "listen") + ": \"" + address + "\"";
+  std::printf("subsystem '%s' %s %s; in a model:\n", own.name.c_str(),
+              listens ? "listens at" : "connects to", address.c_str());
+  if (listens) std::printf("%s, whole: true}}\n", begin.c_str());
+  const std::string offers = offers_in_words(served.offers());
+  if (!own.events)
+    std::printf("%s%s}, inputs: %s, outputs: %s}\n", begin.c_str(),
+                offers.empty() ? "" : (", offers: [" + offers + "]").c_str(),
+                starts_of(own.inputs).c_str(), starts_of(own.outputs).c_str());
   if (const std::string note = note_on_feedthrough(own); !note.empty())
     std::fprintf(stderr, "concord: note: %s\n", note.c_str());
   std::fflush(stdout);
@@ -125,17 +185,21 @@ int serve_model(ModelCall call) {
   settings.taken_back = false;
   settings.recorded.clear();
   const double start = plan.settings.start;
-  ServedSubsystem served([&] { return entry.create(settings); },
-                         {start, start + plan.settings.step, plan.settings.step},
-                         plan.settings.stop);
+  ServedSubsystem served(
+      [&] { return entry.create(settings); },
+      {layout_of_calls(), [&] { return std::make_unique<CalledEntry>(entry, settings); }},
+      {start, start + plan.settings.step, plan.settings.step}, plan.settings.stop);
   refuse_unfit(served.description(), entry.location);
-  ServingLink link(address, side_of(call.own));
+  if (served.description().events && side_of(call.own) == RemoteSide::connects)
+    refuse_to_serve("subsystem '" + served.description().name +
+                    "' has events, and is served whole alone: let it listen, --at");
+  const auto link = make_serving_link(address, side_of(call.own));
   tell_served(served, address, side_of(call.own));
   const StopSignals signals;
   while (StopSignals::received() == 0) {
-    const auto question = link.next();
+    const auto question = link->next();
     if (!question) continue;
-    link.answer(served.answer_to(*question));
+    link->answer(served.answer_to(*question));
     if (foreign_code_has_ended()) throw SimulationError("its code has ended");
   }
   return 0;
@@ -150,7 +214,7 @@ const RegisteredCommand serve({
         "Is a subsystem 'remote:' of runs elsewhere (doc/remote_subsystems.md): an FMU, or one of\n"
         "a model, with its parameters, start values and -subsystem_* options; one run after the\n"
         "other or several at once, until Ctrl-C. What it prints can be put into their models.\n"
-        "There is no password: listen at 127.0.0.1 or ipc:// unless the network is yours.",
+        "There is no password: listen at 127.0.0.1, ipc:// or shm:// unless the network is yours.",
     .words = words_of_models(
         {{.name = "subsystem", .value = "NAME", .help = "which (default: the only one)"},
          {.name = "at",

@@ -70,11 +70,6 @@ std::optional<std::string> type_of(const Model& model, const std::string& name) 
   return std::nullopt;
 }
 
-/// Which its process does not pass on.
-bool has_hidden_texts(const SubsystemEntry& entry) {
-  return entry.isolated && entry.type->fmu && entry.type->fmu->texts;
-}
-
 class TextConnections {
  public:
   explicit TextConnections(Model& model)
@@ -86,7 +81,6 @@ class TextConnections {
     const ConnectionList all = std::exchange(model_.connections, {});
     for (const ConnectionEntry& connection : all) {
       const auto from = outputs_.find(connection.from), to = inputs_.find(connection.to);
-      refuse_isolated(connection);
       if (from == outputs_.end() && to == inputs_.end()) {
         model_.connections.push_back(connection);
         continue;
@@ -136,20 +130,6 @@ class TextConnections {
                        ": texts and bytes have no factor and no offset; leave them out");
   }
 
-  void refuse_isolated(const ConnectionEntry& connection) const {
-    for (const SubsystemEntry& entry : model_.subsystems) {
-      if (!has_hidden_texts(entry)) continue;
-      const std::string begin = entry.description.name + ".";
-      for (const std::string& end : {connection.from, connection.to}) {
-        const auto type = end.starts_with(begin) ? type_of(model_, end) : std::nullopt;
-        if (type == "String" || type == "Binary")
-          throw InputError(at(connection) + ": " + in_quotes(entry.description.name) +
-                           " is in a process of its own, with which numbers alone are exchanged; "
-                           "leave isolated out");
-      }
-    }
-  }
-
   void connect(const ConnectionEntry& connection, const std::vector<NamedText>& from,
                const std::vector<NamedText>& to) {
     if (from.size() != to.size())
@@ -185,8 +165,7 @@ class TextConnections {
 }  // namespace
 
 void connect_texts(Model& model) {
-  if (has_texts(model) || std::ranges::any_of(model.subsystems, has_hidden_texts))
-    TextConnections(model).take_out();
+  if (has_texts(model)) TextConnections(model).take_out();
 }
 
 }  // namespace concord

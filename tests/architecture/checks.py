@@ -70,7 +70,7 @@ INNER = {
         "fmu/clocks": {"fmu/description", "fmu/binary"},
         "fmu": {"", "ode", "fmu/description", "fmu/binary", "fmu/clocks"},
         "fmu/probe": {"fmu"},
-        "isolated": {"", "fmu", "native", "python"},
+        "isolated": {"", "fmu", "native", "python", "remote"},
     },
     "modelfile": {
         "changes": set(),

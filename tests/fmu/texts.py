@@ -1,6 +1,8 @@
 """Texts and bytes between FMUs: what is put out at an instant is read at that instant, bit by bit, whatever
 the method, the version, the role and the number of ranks."""
 import csv
+import os
+import subprocess
 import unittest
 
 import courier_fmus
@@ -9,6 +11,7 @@ import numpy as np
 from concord_runs import Results, execute, run_here, write_model
 from courier_fmus import PERIOD, code, said, sent
 from fmu_runs import FmuTest
+from patience import wait_until
 from scipy.linalg import expm
 
 STOP = 1.2
@@ -92,6 +95,23 @@ class Answers(TextTest):
     def test_jfm(self):
         for ranks, version, role, tolerance in ((1, 2, "ME", 1e-6), (2, 2, "CS", 5e-3), (2, 3, "events", 1e-5)):
             self.check(version, role, "jfm", "0.05", tolerance, ranks)
+
+    def test_from_process_to_process(self):
+        """Both isolated, or one served from elsewhere: the bits of both in one process."""
+        for name in ("alice", "bob"):
+            self.courier(name, 3, **KINDS["ME"])
+        place = self.folder / "bob"
+        serving = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "serve", self.folder / "bob.fmu", "--at", f"shm://{place}"],
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(lambda: (serving.kill(), serving.wait()))
+        wait_until(place.exists, "concord serve")
+        wires = ("alice.sent -> bob.data", "alice.words_out -> bob.words")
+        served = pair(more=wires).replace("fmu: bob.fmu", f'remote: {{connect: "shm://{place}", whole: true}}')
+        texts = [pair(more=wires, alice=words, bob=words) for words in ("", ", isolated: true")] + [served]
+        one, *others = (self.run_text(text, "-cosim_type", "jacobi", "-cosim_step", "0.05") for text in texts)
+        for other in others:
+            for name in ("alice.y", "bob.y", "bob.code", "bob.count"):
+                np.testing.assert_array_equal(other.outputs[name], one.outputs[name], name)
 
 
 def texts_in(path):
@@ -238,7 +258,6 @@ class Wrong(TextTest):
                             ('{connect: "alice.words_out[1] -> bob.words[2]", delay: 0.1}', "cannot be delayed"),
                             ("alice.echo -> bob.message", "fed twice", "'alice.said'")):
             self.refused(pair(more=(wire,)), *says)
-        self.refused(pair(bob=", isolated: true"), "process of its own")
         self.refused(pair(bob=", parameters: {key: 0x012}"), "type Binary")
 
     def test_too_long(self):

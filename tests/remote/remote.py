@@ -1,12 +1,16 @@
 """Processes outside that are subsystems of a run (`remote:` of a model)."""
+import mmap
 import os
 import socket
 import subprocess
+import tempfile
 import threading
 import unittest
+from pathlib import Path
 
 import concord
 import numpy as np
+from concord._concord import ServingLink
 
 from concord_runs import EXAMPLES, execute, run_here, simulate
 from patience import HANGS, wait_until
@@ -59,12 +63,13 @@ class Same(RemoteTest):
         equations = simulate(EXAMPLE / "inside.yaml", "-cosim_step", "0.01", "-cosim_stop", 1, *HELD[:2])
         reference = simulate(self.inside(CONTROLLER, "Controller", stop=1), *HELD, "-cosim_step", "0.01")
         self.expect(reference, equations)
-        c = Process(program, f"{self.address}c")
-        self.addCleanup(c.end)
-        wait_until((self.folder / "socketc").exists, "the C program's socket")
-        self.serve(CONTROLLER, "Controller")
-        for address in (self.address, f"{self.address}c"):
-            for ranks in (1, 3):
+        for address in (self.address, self.memory):
+            c = Process(program, f"{address}c")
+            self.addCleanup(c.end)
+            wait_until(Path(f"{address[6:]}c").exists, "the C program's socket")
+            self.serve(CONTROLLER, "Controller", address=address)
+        for address in (self.address, f"{self.address}c", self.memory, f"{self.memory}c"):
+            for ranks in (1, 3) if address == self.address else (1,):
                 run = simulate(self.remote(stop=1, address=address), *HELD, "-cosim_step", "0.01", ranks=ranks)
                 self.expect(run, reference)
 
@@ -182,10 +187,10 @@ class Restarted(RemoteTest):
     def test_with_state(self):
         self.write("immortal.py", IMMORTAL)
         reference = simulate(self.inside("immortal.py", "Mortal"), *HELD)
-        for way, words in (("connect", ()), ("listen", ("connect",))):
+        for scheme, way, words in (("ipc", "connect", ()), ("ipc", "listen", ("connect",)), ("shm", "listen", ("connect",))):
             for i in range(2):
                 (self.folder / f"mortal.py.{i}").unlink(missing_ok=True)
-            self.address = f"ipc://{self.folder}/{way}"
+            self.address = f"{scheme}://{self.folder}/{scheme}{way}"
             run, stderr = self.run_beside("Mortal", *words, way=way)
             self.assertIn("goes on from the last communication point", stderr)
             for name in ("plant.x", "controller.u"):
@@ -240,6 +245,82 @@ class Host:
         np.testing.assert_array_equal(run.outputs["plant.x"], reference.outputs["plant.x"])
 
 
+class Memory(RemoteTest):
+    """shm://: what it takes to share memory with another process."""
+
+    def test_the_place(self):
+        """For this user alone; what a killed process leaves is replaced, a live one's is not."""
+        place = self.folder / "memory"
+        link = ServingLink(self.memory, False)
+        self.assertEqual(place.stat().st_mode & 0o777, 0o600)
+        with self.assertRaisesRegex(concord.InputError, "in use"):
+            ServingLink(self.memory, False)
+        del link
+        self.assertFalse(place.exists())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as left:
+            left.bind(str(place))
+        ServingLink(self.memory, False)
+        for address in ("shm://", "shm://a/b", "udp://a"):
+            with self.assertRaisesRegex(concord.InputError, "must be an address like"):
+                ServingLink(address, False)
+        with self.assertRaisesRegex(concord.InputError, "too long"):
+            ServingLink("shm:///" + 200 * "a", False)
+
+    def test_strangers_are_sent_away(self):
+        """Whoever greets otherwise, brings no memory, or some that could be taken away; then a run comes."""
+        self.serve(CONTROLLER, "Controller", address=self.memory)
+        loose = tempfile.TemporaryFile()
+        self.addCleanup(loose.close)
+        loose.truncate(1 << 16)
+        for greeting, files in ((b"", []), (b"hello", []), (b"concord memory 1", []), (b"concord memory 1", [loose.fileno()])):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
+                wait_until(lambda: stranger.connect_ex(f"{self.folder}/memory") == 0, "somebody there")
+                self.assertEqual(stranger.recv(100), b"concord memory 1")
+                socket.send_fds(stranger, [greeting], files) if greeting else None
+                if greeting:
+                    self.assertEqual(stranger.recv(100), b"")
+        run = simulate(self.remote(address=self.memory), *HELD)
+        np.testing.assert_array_equal(run.outputs["plant.x"], simulate(self.inside(CONTROLLER, "Controller"), *HELD).outputs["plant.x"])
+
+    def test_what_answers_is_no_subsystem(self):
+        """Garbage in the greeting and in the memory; silence."""
+        cases = ((b"220 smtp", b"", "has not come within 0.5 s", "somebody else was there"),
+                 (b"concord memory 1", b"\xc1" * 9, "9 bytes to 'hello'", "no MessagePack"),
+                 (b"concord memory 1", None, "a message from another process is damaged"),
+                 (b"concord memory 1", b"", "has not answered 'hello' within 0.5 s"))
+        for i, (greeting, answer, *words) in enumerate(cases):
+            self.address = f"{self.memory}{i}"
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+                listener.bind(self.address[6:])
+                listener.listen()
+                speaker = threading.Thread(target=speak, args=(listener, greeting, answer), daemon=True)
+                speaker.start()
+                done = run_here(self.remote(", timeout: 0.5"), *HELD, "-cosim_output", self.folder / "run.h5")
+                speaker.join()
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertEqual(done.stderr.count("concord: error:"), 1, done.stderr)
+            for word in ("'controller'", self.address, *words):
+                self.assertIn(word, done.stderr)
+
+
+def speak(listener, greeting, answer):
+    """One connection; an answer of None is larger than the memory."""
+    with listener.accept()[0] as run:
+        run.send(greeting)
+        message, files, *_ = socket.recv_fds(run, 100, 1)
+        if message and answer != b"":
+            with mmap.mmap(files[0], 1 << 16) as memory:
+                wait_until(lambda: memory[0] == 1, "the first question")
+                memory[128:136] = (1 << 40 if answer is None else len(answer)).to_bytes(8, "little")
+                memory[4096:4096 + len(answer or b"")] = answer or b""
+                memory[64:68] = memory[0:4]
+                run.recv(100)
+        elif message:
+            run.recv(100)
+        for file in files:
+            os.close(file)
+
+
 class Refused(RemoteTest):
     """One error, with the subsystem, the address and the time."""
 
@@ -251,9 +332,9 @@ class Refused(RemoteTest):
             self.assertIn(word, done.stderr)
 
     def test_nobody(self):
-        for way in ("connect", "listen"):
-            self.refused("'controller'", self.address, "has not come within 0.2 s", "t = 0 s",
-                         model=self.remote(", timeout: 0.2", way=way))
+        for address, way in ((self.address, "connect"), (self.address, "listen"), (self.memory, "connect"), (self.memory, "listen")):
+            self.refused("'controller'", address, "has not come within 0.2 s", "t = 0 s",
+                         model=self.remote(", timeout: 0.2", way=way, address=address))
         self.refused("0.1 s", model=self.remote(", timeout: 100"), options=("-subsystem_controller_call_limit", 0.1))
         self.refused("0.1 s", options=("-cosim_hang_limit", 0.1))
 
@@ -313,9 +394,11 @@ class Refused(RemoteTest):
     def test_two_at_once(self):
         """Of which one alone can be the subsystem: messages would go to one and the other."""
         self.write("immortal.py", IMMORTAL)
-        for _ in range(2):
-            self.serve(self.folder / "immortal.py", "Mortal", "connect")
-        self.refused("'controller'", self.address, "a second one has connected", model=self.remote(way="listen", stop=1e4))
+        for address in (self.address, self.memory):
+            for _ in range(2):
+                self.serve(self.folder / "immortal.py", "Mortal", "connect", address=address)
+            self.refused("'controller'", address, "a second one has connected",
+                         model=self.remote(way="listen", stop=1e4, address=address))
 
     def test_offers(self):
         self.peer(self.answers())
@@ -340,7 +423,7 @@ class Refused(RemoteTest):
                 (", offers: [states]", "", "did you mean 'state'?"), ("", ", start: {y: 1}", "under 'inputs' and 'outputs'"),
                 ("", ", units: {z: m}", "no input or output 'z'"), ("", ", isolated: true", "has nothing to isolate")):
             self.refused("model.yaml:5", *expected, model=self.remote(words, beside), code=2)
-        for address in ("tcp://127.0.0.1", "127.0.0.1:5555", "tcp://*:5555", "tcp://host:99999", "udp://a:1"):
+        for address in ("tcp://127.0.0.1", "127.0.0.1:5555", "tcp://*:5555", "tcp://host:99999", "udp://a:1", "shm://a/b"):
             self.refused("model.yaml:5", "must be an address", address, model=self.remote(address=address), code=2)
         self.refused("is for remote: only", code=2, model=self.model(
             "experiment: {stop: 1}\nsubsystems:\n  a: {native: {type: x}, outputs: {y: 0}}\n"))

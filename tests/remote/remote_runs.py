@@ -90,6 +90,7 @@ class RemoteTest(ModelTest):
     def setUp(self):
         super().setUp()
         self.address = f"ipc://{self.folder}/socket"
+        self.memory = f"shm://{self.folder}/memory"
         self.served = 0
 
     def write(self, name, text):

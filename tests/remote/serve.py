@@ -14,7 +14,7 @@ import zmq
 
 from concord_runs import TWO_MASS, execute, export, simulate
 from patience import HANGS, wait_until
-from remote_runs import HELD, Process, RemoteTest
+from remote_runs import HELD, MODEL, Process, RemoteTest
 
 RIGHT = """  right:
     equations:
@@ -59,7 +59,7 @@ class ServeTest(RemoteTest):
         process = Process(os.environ["CONCORD_PROGRAM"], "serve", *words, way, address)
         self.addCleanup(process.end)
         if way == "--at":
-            wait_until(Path(address.removeprefix("ipc://")).exists, f"somebody at {address}")
+            wait_until(Path(address[len("ipc://"):]).exists, f"somebody at {address}")
         return process
 
     def two_masses(self, left):
@@ -110,6 +110,12 @@ class Same(ServeTest):
         for name, deadly in (("mortal", True), ("immortal", False)):
             self.write(f"{name}.py", MORTAL.replace("DEADLY", str(deadly)))
         reference = simulate(self.inside("immortal.py", "Mortal"), *HELD)
+        for self.address in (self.address, self.memory):
+            for mark in self.folder.glob("mortal.py.*"):
+                mark.unlink()
+            self.two_runs_and_two_deaths(reference)
+
+    def two_runs_and_two_deaths(self, reference):
         process = self.serve_model(self.inside("mortal.py", "Mortal"), "--subsystem", "controller")
         model = self.remote(", offers: [state]")
         runs = [None, None]
@@ -128,6 +134,81 @@ class Same(ServeTest):
             np.testing.assert_array_equal(found["plant.x"], reference.outputs["plant.x"])
 
 
+BALL = """  ball:
+    equations:
+      parameters: {e: 0.8, g: 9.81}
+      inputs: {f: 0}
+      states: {h: 1, v: 0}
+      derivatives: {h: v, v: f - g}
+      outputs: {h: h, v: v}
+      when: [{condition: h < 0, set: {h: 0, v: -e*pre(v)}}]
+  pull: {equations: {inputs: {h: 0}, states: {x: 0}, derivatives: {x: h - x}, outputs: {f: -x}}}
+connections: [pull.f -> ball.f, ball.h -> pull.h]
+"""
+
+
+class Whole(ServeTest):
+    """`whole: true`: events, linearisations, estimates, as inside to the bit."""
+
+    def outside(self, *beside):
+        ball, rest = BALL.index("  pull"), "".join(f", {words}" for words in beside)
+        return self.write("outside.yaml", f'experiment: {{stop: 1}}\nsubsystems:\n  ball: {{remote: {{connect: "{self.memory}", '
+                                          f"whole: true}}{rest}}}\n{BALL[ball:]}")
+
+    def inside(self, text=BALL):
+        return self.write("inside.yaml", f"experiment: {{stop: 1}}\nsubsystems:\n{text}")
+
+    def expect(self, run, reference):
+        np.testing.assert_array_equal(run.time, reference.time)
+        for name in ("ball.h", "ball.v", "pull.f"):
+            np.testing.assert_array_equal(run.outputs[name], reference.outputs[name], name)
+
+    def test_as_inside(self):
+        self.serve_model(self.inside(), "--subsystem", "ball", address=self.memory)
+        for method, ranks in (("jfm", 2), ("missiles", 1), ("gauss", 1)):
+            with self.subTest(method):
+                options = ("-cosim_type", method, "-cosim_step", "0.05")
+                run, reference = simulate(self.outside(), *options, ranks=ranks), simulate(self.inside(), *options)
+                self.expect(run, reference)
+                for each in (run, reference):
+                    self.assertRegex(each.stdout, r"estimated error +[a-z]+\.")
+        done = execute("run", self.outside(), "-cosim_type", "monolithic")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'ball' has events in another process", done.stderr)
+
+    def test_parameters_and_starts(self):
+        """Of the run, and wrong ones."""
+        self.serve_model(self.inside(), "--subsystem", "ball", address=self.memory)
+        options = ("-cosim_type", "jfm", "-cosim_step", "0.05")
+        self.expect(simulate(self.outside("parameters: {e: 0.5}", "start: {h: 0.7}"), *options),
+                    simulate(self.inside(BALL.replace("e: 0.8", "e: 0.5").replace("h: 1,", "h: 0.7,")), *options))
+        for beside, word in (("start: {x: 1}", "no input or state 'x'"), ("inputs: {f: 0}", "leave it out"),
+                             ("parameters: {q: 1}", "no tunable parameter 'q'")):
+            done = execute("run", self.outside(beside), *options, "-cosim_output", self.folder / "run.h5")
+            self.assertEqual((done.returncode, done.stderr.count("concord: error:")), (2, 1), done.stderr)
+            self.assertIn(word, done.stderr)
+
+    def test_killed(self):
+        """Another one goes on from the last communication point."""
+        for name, deadly in (("mortal", True), ("immortal", False)):
+            self.write(f"{name}.py", MORTAL.replace("DEADLY", str(deadly)))
+        model = RemoteTest.inside(self, "immortal.py", "Mortal")
+        reference = simulate(model, *HELD)
+        process = self.serve_model(RemoteTest.inside(self, "mortal.py", "Mortal"), "--subsystem", "controller")
+        outside = self.model(MODEL.format(kind=f'remote: {{connect: "{self.address}", whole: true}}', stop=2))
+        run = execute("run", outside, *HELD, "-cosim_output", self.folder / "run.h5")
+        self.assertEqual((run.returncode, process.starts), (0, 3), run.stderr)
+        self.assertIn("'controller' was revived in a new process: the process at", run.stderr)
+        np.testing.assert_array_equal(concord.read(self.folder / "run.h5")["plant.x"], reference.outputs["plant.x"])
+
+    def test_an_older_one(self):
+        self.peer(lambda question: {"calls": "0.0.1 8"})
+        model = self.model(f'experiment: {{stop: 1}}\nsubsystems:\n  a: {{remote: {{connect: "{self.address}", whole: true}}}}\n')
+        done = execute("run", model)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("is another Concord ('0.0.1 8'", done.stderr)
+
+
 class Refused(ServeTest):
     def refused(self, words, *said):
         run = execute("serve", *words)
@@ -142,7 +223,7 @@ class Refused(ServeTest):
                            "  b: {equations: {inputs: {u: 0}, states: {x: 1}, derivatives: {x: u}, outputs: {x: x}}}\n")
         self.refused((model,), "there are 2 subsystems; say which, --subsystem a")
         self.refused((model, "--subsystem", "c"), "'c' is none of the model's", "a, b")
-        self.refused((model, "--subsystem", "a"), "model.yaml:3", "'a' has events")
+        self.refused((model, "--subsystem", "a", "--connect", self.address), "'a' has events")
         self.refused((model, "--subsystem", "b", "--at", "udp://a"), "--at must be an address", "udp://a")
         self.refused((model, "--subsystem", "b", "--connect", "tcp://*:1"), "--connect must be an address")
         self.refused((model, "--subsystem", "b", "--at", "ipc:///nowhere/x"), "cannot listen at 'ipc:///nowhere/x'")
@@ -152,7 +233,7 @@ class Refused(ServeTest):
         serving = subprocess.Popen([os.environ["CONCORD_PROGRAM"], "serve", TWO_MASS, "--subsystem", "left", "--at", self.address],
                                    stdout=subprocess.PIPE, text=True)
         self.addCleanup(serving.kill)
-        told = serving.stdout.readline() + serving.stdout.readline()
+        told = "".join(serving.stdout.readline() for _ in range(3))
         self.assertRegex(told, re.escape(f'left: {{remote: {{connect: "{self.address}", offers: [state, polynomials, slopes]}}, '
                                          "inputs: {f: 0}, outputs: {x: 0, v: 0}}"))
         hello = {"ask": "hello", "n": 1, "session": 5, "inputs": ["f"], "outputs": ["v", "x"], "parameters": {}}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import concord
 import msgpack  # here, so that it is quick once the file says that it is there
-import zmq
 
 path, name, address, up = sys.argv[1:5]
 served = runpy.run_path(path)[name]

@@ -5,12 +5,20 @@
 #include <limits>
 #include <utility>
 
+#include "concord/errors.hpp"
+
 namespace concord {
 
 WholeEvents::WholeEvents(RankNetwork& subsystems, const NetworkPoint& point)
     : subsystems_(subsystems), point_(point) {
   for (std::size_t k = 0; k < subsystems.n_own(); ++k) {
-    auto* const events = dynamic_cast<EventModel*>(subsystems.own(k).equations());
+    OdeModel* const equations = subsystems.own(k).equations();
+    auto* const events = dynamic_cast<EventModel*>(equations);
+    const SubsystemDescription& own = subsystems.own(k).description();
+    if (own.events && equations != nullptr && events == nullptr)
+      throw InputError("subsystem '" + own.name +
+                       "' has events in another process, which -cosim_type monolithic cannot make "
+                       "its own; choose another -cosim_type");
     if (events != nullptr && events->has_events()) {
       own_.push_back({k, events, indicator_count_, discrete_count_});
       indicator_count_ += events->indicator_count();

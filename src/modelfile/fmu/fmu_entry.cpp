@@ -163,10 +163,7 @@ SubsystemEntry fmu_entry(FmuRequest request, ChangesByOwner* changes) {
   const IsolationOptions isolation = read_isolation_options(request.subsystem, request.isolation);
   if (is_to_be_tried(*setup))
     entry.type.own().try_states = trial_of_states(setup, isolation.call_limit);
-  if (isolation.isolated) {
-    isolate(entry, Recipe::of(*setup), isolation);
-    entry.type.own().texts = nullptr;  // its process exchanges numbers
-  }
+  if (isolation.isolated) isolate(entry, Recipe::of(*setup), isolation);
   entry.type.own().take_starts = begin_fmu_with;
   return entry;
 }

@@ -7,6 +7,7 @@
 #include "concord/errors.hpp"
 #include "modelfile/isolated/isolated_entry.hpp"
 #include "modelfile/yaml/model_keys.hpp"
+#include "modelfile/yaml/remote_reader.hpp"
 #include "settings/settings.hpp"
 #include "support/wording.hpp"
 
@@ -61,31 +62,57 @@ PythonDescription read_python(const std::string& name, const NodeReader& node,
   return result;
 }
 
-/// `native:` or `python:` of one subsystem.
+/// All that is to be known of it, it knows itself.
+ServedRecipe read_served(const std::string& name, const NodeReader& node,
+                         const SubsystemParts& given) {
+  auto remote = std::make_shared<RemoteDescription>(read_connection(name, node, given));
+  if (remote->side == RemoteSide::listens)
+    node.fail("needs 'connect' beside 'whole: true': Concord asks the process before the run");
+  const auto offers =
+      find_field(find_field(given.kind, "remote")->fields_among(remote_keys), "offers");
+  for (const auto& what : {given.inputs, given.outputs, given.units, offers})
+    if (what)
+      what->fail(
+          "is the process's to say beside 'whole: true'; leave it out, and put start values "
+          "under 'start'");
+  for (const Field& parameter : given.parameters) {
+    remote->parameters.push_back(parameter.key);
+    remote->parameter_values.push_back(parameter.value.number(given.constants));
+  }
+  auto link = make_remote_link(remote->address, remote->side);
+  return {std::move(remote), std::move(link)};
+}
+
+/// `native:` or `python:` of one subsystem, or `remote:` where that is whole.
 class CodeReader {
  public:
   CodeReader(const std::string& name, const NodeReader& node, SubsystemParts parts)
       : name_(name), node_(node), parts_(std::move(parts)), isolation_(isolation()) {}
 
   SubsystemEntry read(const SubsystemSurroundings& around) {
-    if (around.changes.concern(name_)) take_changes(described(recipe(), around), around);
+    if (around.changes.concern(name_))
+      take_changes(described(recipe(), around).description, around);
     const Recipe made_from = recipe();
-    SubsystemDescription description = described(made_from, around);
+    auto [description, texts] = described(made_from, around);
+    description.name = name_;
     override_starts(description);
     SubsystemEntry entry;
     entry.location = node_.location();
     entry.type.own().file = file();
+    entry.type.own().texts = std::move(texts);
     create(entry, made_from, std::move(description), isolation_);
     return entry;
   }
 
  private:
+  bool is_served() const { return find_field(parts_.kind, "remote").has_value(); }
   bool is_python() const { return find_field(parts_.kind, "python").has_value(); }
   Recipe recipe() const {
-    return is_python() ? Recipe::of(read_python(name_, node_, parts_))
-                       : Recipe::of(read_native(name_, node_, parts_));
+    return is_served()   ? Recipe::of(read_served(name_, node_, parts_))
+           : is_python() ? Recipe::of(read_python(name_, node_, parts_))
+                         : Recipe::of(read_native(name_, node_, parts_));
   }
-  SubsystemDescription described(const Recipe& recipe, const SubsystemSurroundings& around) const;
+  SubsystemInterface described(const Recipe& recipe, const SubsystemSurroundings& around) const;
   IsolationOptions isolation() const;
   ModelFile file() const;
   void override_starts(SubsystemDescription& description) const;
@@ -102,6 +129,11 @@ class CodeReader {
 /// Python is a process of its own where the run is not Python's already.
 IsolationOptions CodeReader::isolation() const {
   IsolationOptions options;
+  if (is_served()) {
+    options = read_isolation_options(name_, options);
+    options.isolated = true;
+    return options;
+  }
   options.isolated = parts_.isolated ? parts_.isolated->flag() : is_python() && !runs_in_python();
   options = read_isolation_options(name_, options);
   if (is_python() || !options.isolated) return options;
@@ -116,16 +148,17 @@ IsolationOptions CodeReader::isolation() const {
 }
 
 /// Libraries of others may stand in each other's way, classes in Python do not.
-SubsystemDescription CodeReader::described(const Recipe& recipe,
-                                           const SubsystemSurroundings& around) const {
+SubsystemInterface CodeReader::described(const Recipe& recipe,
+                                         const SubsystemSurroundings& around) const {
   KeptProcess alone;
   return isolation_.isolated
              ? described_in_isolation(recipe, isolation_, is_python() ? *around.python : alone)
-             : recipe.describe();
+             : SubsystemInterface{recipe.describe()};
 }
 
 /// Known once the library is open in this process, if ever.
 ModelFile CodeReader::file() const {
+  if (is_served()) return {};
   if (is_python()) {
     return {"Python file", python_file(read_python(name_, node_, parts_)).string()};
   }

@@ -272,10 +272,12 @@ std::span<const Key> python_keys() {
 
 std::span<const Key> remote_keys() {
   static constexpr Key keys[] = {
-      {"connect", text, "the address at which a process listens: tcp://host:port, ipc://path"},
+      {"connect", text,
+       "the address at which a process listens: tcp://host:port, ipc://path, shm://name"},
       {"listen", text, "the address to which a process connects, in its place"},
       {"timeout", number, "s that it may take to come and to answer; 60 without it"},
-      {"offers", list_of(offer), "what it can do beyond steps with held inputs"}};
+      {"offers", list_of(offer), "what it can do beyond steps with held inputs"},
+      {"whole", flag, "true: `concord serve` is there, and is asked for all that it has"}};
   return keys;
 }
 

@@ -24,8 +24,7 @@ Fields section(const std::optional<NodeReader>& node, const char* role, const st
 std::string read_address(const NodeReader& node, RemoteSide side) {
   std::string address = node.text();
   if (!is_remote_address(address, side))
-    node.fail("must be an address like tcp://127.0.0.1:5555 or ipc:///tmp/bench, found " +
-              in_quotes(address));
+    node.fail(std::string("must be ") + remote_addresses + ", found " + in_quotes(address));
   return address;
 }
 
@@ -47,12 +46,10 @@ class RemoteReader {
   RemoteReader(const std::string& name, const NodeReader& node, SubsystemParts parts,
                const SubsystemSurroundings& around)
       : node_(node), parts_(std::move(parts)), around_(around) {
-    remote_.subsystem = name;
-    remote_.location = node.location();
+    remote_ = read_connection(name, node, parts_);
   }
 
   RemoteDescription read() {
-    read_connection();
     const std::string& of = node_.what();
     if (parts_.inputs) inputs_ = parts_.inputs->fields_or_names("input", of);
     outputs_ = section(parts_.outputs, "output", of);
@@ -66,7 +63,6 @@ class RemoteReader {
   }
 
  private:
-  void read_connection();
   void take_changes();
   void fill();
   void check_units() const;
@@ -79,26 +75,6 @@ class RemoteReader {
   Fields inputs_, outputs_, units_;
   RemoteDescription remote_;
 };
-
-void RemoteReader::read_connection() {
-  const NodeReader node = *find_field(parts_.kind, "remote");
-  const Fields fields = node.fields_among(remote_keys);
-  const auto connect = find_field(fields, "connect"), listen = find_field(fields, "listen");
-  const auto timeout = find_field(fields, "timeout"), offers = find_field(fields, "offers");
-  if (connect.has_value() == listen.has_value())
-    node.fail(
-        "needs either 'connect', the address at which a process listens, or 'listen', that "
-        "to which one connects");
-  remote_.side = connect ? RemoteSide::connects : RemoteSide::listens;
-  remote_.address = read_address(connect ? *connect : *listen, remote_.side);
-  if (offers) remote_.offers = read_offers(*offers);
-  const double own = timeout ? timeout->number(parts_.constants) : 0.0;
-  if (timeout && !(own > 0.0)) timeout->fail("must be a time in s, greater than zero");
-  IsolationOptions options;
-  options.call_limit = own;
-  options = read_isolation_options(remote_.subsystem, options);
-  remote_.limit = options.call_limit > 0.0 ? options.call_limit : default_timeout;
-}
 
 void RemoteReader::take_changes() {
   const std::vector<std::string> names = keys_of({&parts_.parameters, &inputs_, &outputs_});
@@ -155,6 +131,38 @@ void RemoteReader::fill() {
 
 }  // namespace
 
+RemoteDescription read_connection(const std::string& name, const NodeReader& owner,
+                                  const SubsystemParts& parts) {
+  RemoteDescription result;
+  result.subsystem = name;
+  result.location = owner.location();
+  const NodeReader node = *find_field(parts.kind, "remote");
+  const Fields fields = node.fields_among(remote_keys);
+  const auto connect = find_field(fields, "connect"), listen = find_field(fields, "listen");
+  const auto timeout = find_field(fields, "timeout"), offers = find_field(fields, "offers");
+  if (connect.has_value() == listen.has_value())
+    node.fail(
+        "needs either 'connect', the address at which a process listens, or 'listen', that "
+        "to which one connects");
+  result.side = connect ? RemoteSide::connects : RemoteSide::listens;
+  result.address = read_address(connect ? *connect : *listen, result.side);
+  if (offers) result.offers = read_offers(*offers);
+  const double own = timeout ? timeout->number(parts.constants) : 0.0;
+  if (timeout && !(own > 0.0)) timeout->fail("must be a time in s, greater than zero");
+  IsolationOptions options;
+  options.call_limit = own;
+  options = read_isolation_options(name, options);
+  result.limit = options.call_limit > 0.0 ? options.call_limit : default_timeout;
+  return result;
+}
+
+bool is_whole(const SubsystemParts& parts) {
+  const auto remote = find_field(parts.kind, "remote");
+  if (!remote) return false;
+  const auto whole = find_field(remote->fields_among(remote_keys), "whole");
+  return whole && whole->flag();
+}
+
 SubsystemEntry remote_entry(const std::string& name, const NodeReader& node, SubsystemParts parts,
                             const SubsystemSurroundings& around) {
   SubsystemEntry entry;
@@ -162,8 +170,7 @@ SubsystemEntry remote_entry(const std::string& name, const NodeReader& node, Sub
   const auto remote = std::make_shared<const RemoteDescription>(
       RemoteReader(name, node, std::move(parts), around).read());
   entry.description = describe_remote(*remote);
-  entry.type.own().create = [remote,
-                             link = std::make_shared<RemoteLink>(remote->address, remote->side)](
+  entry.type.own().create = [remote, link = make_remote_link(remote->address, remote->side)](
                                 const SubsystemEntry&, const SubsystemSettings& settings) {
     return make_remote_subsystem(remote, link, settings);
   };

@@ -92,7 +92,7 @@ SubsystemEntry read_kind(const std::string& name, const NodeReader& node,
   if (kind == "equations") {
     return equations_entry(name, node, parts, around);
   }
-  if (is_code) {
+  if (is_code || is_whole(parts)) {
     return code_entry(name, node, parts, around);
   }
   if (kind == "remote") {

@@ -40,6 +40,8 @@ enum class RemoteFunction : std::uint8_t {
   write_memory,
   read_memory,
   complete_step,
+  put_out_texts,
+  take_texts,
   model_interface,
   model_derivatives,
   model_outputs,
@@ -82,6 +84,8 @@ constexpr const char* name_of(RemoteFunction function) {
                                    "saving its memory",
                                    "reading its memory",
                                    "complete_step",
+                                   "putting out texts",
+                                   "taking texts",
                                    "interface",
                                    "derivatives",
                                    "outputs",
@@ -115,6 +119,7 @@ struct CallStatus {
   bool retraces = false;
   bool events = false;
   bool equations = false;  ///< Subsystem::equations is not null
+  bool texts = false;      ///< Subsystem::texts is not null
   Capabilities capabilities;
   double next_time_event = std::numeric_limits<double>::infinity();
   Counters counters;

@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "subsystem/isolated/channel.hpp"
 #include "subsystem/isolated/hosted_subsystem.hpp"
+#include "support/channel.hpp"
 #include "support/foreign_call.hpp"
 
 namespace concord {

@@ -17,6 +17,7 @@ void HostedSubsystem::put_status(Ending ending) {
     status.capabilities = description.capabilities;
     status.equations =
         started_ && description.capabilities.equations && subsystem_->equations() != nullptr;
+    status.texts = subsystem_->texts() != nullptr;
     status.counters = subsystem_->counters();
     const bool runs = started_ && !status.initializing;
     if (runs && description.events) status.next_time_event = subsystem_->next_time_event();
@@ -71,10 +72,13 @@ void HostedSubsystem::make(MessageReader& asked) {
     recipe_ = read_recipe(recipe);
     made_from_ = std::move(recipe);
   }
+  if (maker_) recipe_.calls.reset();
   if (!recipe_.calls || !log_ || log_->place().path != recipe_.calls->path)
     log_ = recipe_.calls ? std::make_shared<CallLog>(*recipe_.calls) : nullptr;
   const CallLog::Use use(log_);
-  subsystem_ = recipe_.make();
+  subsystem_.reset();
+  started_ = false;
+  subsystem_ = maker_ ? maker_->make(recipe_) : recipe_.make();
   outputs_.resize(subsystem_->description().outputs.size());
   tell(subsystem_->description());
 }
@@ -83,6 +87,12 @@ OdeModel& HostedSubsystem::model() const {
   OdeModel* const model = subsystem_->equations();
   if (model == nullptr) throw SimulationError("it has no equations any more");
   return *model;
+}
+
+TextPorts& HostedSubsystem::text_ports() const {
+  TextPorts* const ports = subsystem_->texts();
+  if (ports == nullptr) throw SimulationError("it has no texts");
+  return *ports;
 }
 
 Recipe HostedSubsystem::read_recipe(std::vector<std::byte> written) {
@@ -174,17 +184,28 @@ void HostedSubsystem::start_from(MessageReader& asked) {
   done(begun, begun ? std::string() : subsystem_->failure());
 }
 
-void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
-  const std::size_t n_st = subsystem_ ? subsystem_->description().states.size() : 0;
+/// What can be asked where none is here.
+void HostedSubsystem::answer_without(RemoteFunction function, MessageReader& asked) {
   switch (function) {
     case RemoteFunction::make:
       return make(asked);
     case RemoteFunction::describe:
-      return tell(read_recipe(asked.taken_list<std::byte>()).describe());
+      return tell(maker_
+                      ? maker_->describe()
+                      : SubsystemInterface{read_recipe(asked.taken_list<std::byte>()).describe()});
     case RemoteFunction::release:
       subsystem_.reset();
       started_ = false;
       return done();
+    default:
+      throw SimulationError("there is no subsystem");
+  }
+}
+
+void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
+  if (!subsystem_ || function <= RemoteFunction::release) return answer_without(function, asked);
+  const std::size_t n_st = subsystem_->description().states.size();
+  switch (function) {
     case RemoteFunction::note_use:
       asked.take(fed_, looked_at_);
       subsystem_->note_use(fed_, looked_at_);
@@ -260,6 +281,17 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       const auto t = asked.taken<double>();
       asked.take(x_, u_);
       return done(subsystem_->complete_step(t, x_, u_));
+    }
+    case RemoteFunction::put_out_texts: {
+      std::vector<Texts> texts(asked.taken<std::size_t>());
+      text_ports().put_out(texts);
+      return done(texts);
+    }
+    case RemoteFunction::take_texts: {
+      std::vector<Texts> texts;
+      asked.take(texts);
+      text_ports().take(texts);
+      return done();
     }
     case RemoteFunction::model_interface:
       return tell(model().interface());

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "subsystem/isolated/calls.hpp"
@@ -13,6 +16,15 @@ namespace concord {
 /// results of these calls, kept for their storage only.
 class HostedSubsystem {
  public:
+  /// Who makes it otherwise than its recipe does.
+  struct Maker {
+    std::function<SubsystemInterface()> describe;
+    std::function<std::unique_ptr<Subsystem>(const Recipe&)> make;
+  };
+
+  HostedSubsystem() = default;
+  explicit HostedSubsystem(Maker maker) : maker_(std::move(maker)) {}
+
   struct Answer {
     std::span<const std::byte> bytes;
     bool goes_on = true;  ///< false: nothing here may be called any more
@@ -22,12 +34,14 @@ class HostedSubsystem {
 
  private:
   void answer(RemoteFunction function, MessageReader& asked);
+  void answer_without(RemoteFunction function, MessageReader& asked);
   void answer_about_model(RemoteFunction function, MessageReader& asked);
   void make(MessageReader& asked);
   static Recipe read_recipe(std::vector<std::byte> written);
   template <class Told>
   void tell(Told told);
   OdeModel& model() const;
+  TextPorts& text_ports() const;
   void read_inputs(MessageReader& asked) { asked.take(inputs_); }
   template <class... Results>
   void reply(Outcome outcome, const Results&... results);
@@ -48,6 +62,7 @@ class HostedSubsystem {
   void read_memory(MessageReader& asked);
   void start_from(MessageReader& asked);
 
+  std::optional<Maker> maker_;
   Recipe recipe_;
   std::vector<std::byte> made_from_;  ///< the recipe's text
   std::shared_ptr<CallLog> log_;      ///< counts the calls of this process

@@ -10,13 +10,13 @@ namespace concord {
 
 /// What is known without its process of a subsystem that is to be isolated: many of them may be in
 /// one process of ours.
-SubsystemDescription isolated_description(SubsystemDescription description,
+SubsystemDescription isolated_description(SubsystemDescription description, const Recipe& recipe,
                                           const IsolationOptions& options);
 
-/// What a recipe of code in C++ or Python makes, from a process of its own, or that which is kept,
-/// and is so again. Throws InputError.
-SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
-                                            KeptProcess& kept);
+/// What a recipe of code in C++ or Python makes, or a process outside serves, from a process of its
+/// own, or that which is kept, and is so again. Throws InputError.
+SubsystemInterface described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                          KeptProcess& kept);
 
 /// A subsystem in a process of its own, which lives and dies there: where its code crashes, exits
 /// or hangs, and its memory can be passed on, it goes on in a new process from the last

@@ -1,5 +1,6 @@
 #include "subsystem/isolated/isolated_subsystem.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "subsystem/isolated/isolated.hpp"
@@ -13,6 +14,7 @@ IsolatedSubsystem::IsolatedSubsystem(Recipe recipe, SubsystemDescription descrip
     : Subsystem(std::move(description)) {
   SubsystemDescription made;
   remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, std::move(kept), made);
+  made.name = description_.name;
   made.remarks = description_.remarks;
   made.one_per_process.clear();
   description_ = std::move(made);
@@ -217,22 +219,35 @@ bool IsolatedSubsystem::complete_step(double t, std::span<const double> x,
   return ask(RemoteFunction::complete_step, t, x, u).taken<bool>();
 }
 
-SubsystemDescription isolated_description(SubsystemDescription description,
+void IsolatedSubsystem::put_out(std::span<Texts> texts) {
+  std::vector<Texts> given;
+  ask(RemoteFunction::put_out_texts, texts.size()).take(given);
+  if (given.size() != texts.size())
+    throw SimulationError("a message of an isolated subsystem is damaged");
+  std::ranges::move(given, texts.begin());
+}
+
+void IsolatedSubsystem::take(std::span<const Texts> texts) {
+  ask(RemoteFunction::take_texts, std::vector<Texts>(texts.begin(), texts.end()));
+}
+
+SubsystemDescription isolated_description(SubsystemDescription description, const Recipe& recipe,
                                           const IsolationOptions& options) {
   description.one_per_process.clear();
   description.remarks.push_back(
-      std::string("isolated: in a process of its own") +
+      (recipe.served() != nullptr ? "in " + in_words(*recipe.served()->remote)
+                                  : "isolated: in a process of its own") +
       (options.call_limit > 0.0
            ? ", whose calls may take " + short_number(options.call_limit) + " s"
            : ""));
   return description;
 }
 
-SubsystemDescription described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
-                                            KeptProcess& kept) {
+SubsystemInterface described_in_isolation(const Recipe& recipe, const IsolationOptions& options,
+                                          KeptProcess& kept) {
   Recipe asked = recipe;
   auto process = kept.take();
-  if (!process) process = std::make_unique<SubsystemProcess>(asked.what(), options.call_limit);
+  if (!process) process = begin_place(asked, options);
   Archive written;
   asked.io(written);
   MessageWriter request;
@@ -243,16 +258,16 @@ SubsystemDescription described_in_isolation(const Recipe& recipe, const Isolatio
   rethrow(status.ending, *answer);
   Archive read(answer->taken_list<std::byte>());
   kept.keep(std::move(process));
-  SubsystemDescription description;
-  pass(read, description);
-  return description;
+  SubsystemInterface interface;
+  pass(read, interface);
+  return interface;
 }
 
 std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const SubsystemDescription& description,
                                                    const IsolationOptions& options,
                                                    std::shared_ptr<KeptProcess> kept) {
-  if (CallLog::current()) recipe.calls = CallLog::current()->place();
+  if (CallLog::current() && recipe.served() == nullptr) recipe.calls = CallLog::current()->place();
   return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options,
                                              std::move(kept));
 }

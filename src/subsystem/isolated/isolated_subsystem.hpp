@@ -6,11 +6,12 @@
 
 #include "subsystem/isolated/remote_model.hpp"
 #include "subsystem/isolated/remote_subsystem.hpp"
+#include "subsystem/text_ports.hpp"
 
 namespace concord {
 
 /// A subsystem that lives in another process: every call goes there.
-class IsolatedSubsystem final : public Subsystem {
+class IsolatedSubsystem final : public Subsystem, private TextPorts {
  public:
   IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
                     const IsolationOptions& options, std::shared_ptr<KeptProcess> kept);
@@ -50,9 +51,13 @@ class IsolatedSubsystem final : public Subsystem {
   bool io(Archive& archive) override;
   bool start_from(double t, std::span<const double> x, std::span<const std::byte> memory) override;
   OdeModel* equations() override;
+  TextPorts* texts() override { return remote_->status().texts ? this : nullptr; }
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
  private:
+  void put_out(std::span<Texts> texts) override;
+  void take(std::span<const Texts> texts) override;
+
   /// A call and its answer, which says what the subsystem is now.
   template <class... Arguments>
   MessageReader ask(RemoteFunction function, const Arguments&... arguments);

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "subsystem/isolated/subsystem_process.hpp"
+#include "subsystem/isolated/subsystem_place.hpp"
 
 namespace concord {
 
@@ -13,15 +13,15 @@ namespace concord {
 class KeptProcess {
  public:
   /// The process, with no subsystem in it; null where none is here or it has ended.
-  std::unique_ptr<SubsystemProcess> take() {
+  std::unique_ptr<SubsystemPlace> take() {
     if (idle_ && !idle_->lives()) idle_.reset();
     return std::move(idle_);
   }
   /// One is enough.
-  void keep(std::unique_ptr<SubsystemProcess> process) { idle_ = std::move(process); }
+  void keep(std::unique_ptr<SubsystemPlace> process) { idle_ = std::move(process); }
 
  private:
-  std::unique_ptr<SubsystemProcess> idle_;
+  std::unique_ptr<SubsystemPlace> idle_;
 };
 
 }  // namespace concord

@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "concord/subsystem.hpp"
+#include "subsystem/text_ports.hpp"
 
 namespace concord {
 
@@ -35,6 +36,7 @@ class MessageWriter {
   void put_one(const T& value) { append(&value, sizeof value); }
   template <class T>
   void put_one(const std::span<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
     put_one(values.size());
     if (!values.empty()) append(values.data(), values.size_bytes());
   }
@@ -43,6 +45,13 @@ class MessageWriter {
     put_one(std::span(values));
   }
   void put_one(const std::string& text) { put_one(std::span(text)); }
+  template <class T>
+  void put_each(const T& all) {
+    put_one(all.size());
+    for (const auto& one : all) put_one(one);
+  }
+  void put_one(const Texts& texts) { put_each(texts); }
+  void put_one(const std::vector<Texts>& texts) { put_each(texts); }
   void put_one(const Linearization& of) {
     put(of.f_x, of.f_u, of.g_x, of.g_u, of.f, of.g, of.f_t, of.g_t, of.parameters, of.g_late,
         of.late);
@@ -116,6 +125,13 @@ class MessageReader {
     take_list(list);
   }
   void take_one(std::string& text) { take_list(text); }
+  void take_one(Texts& texts) { take_each(texts); }
+  void take_one(std::vector<Texts>& texts) { take_each(texts); }
+  template <class T>
+  void take_each(std::vector<T>& all) {
+    all.clear();
+    for (auto count = taken<std::size_t>(); count > 0; --count) take_one(all.emplace_back());
+  }
   void take_one(Linearization& of) {
     take(of.f_x, of.f_u, of.g_x, of.g_u, of.f, of.g, of.f_t, of.g_t, of.parameters, of.g_late,
          of.late);

@@ -30,6 +30,10 @@ void pass(Archive& archive, OutputVariable& output) {
   CONCORD_MEMBERS(archive, output.name, output.unit, output.nominal, output.kind);
 }
 
+void pass(Archive& archive, TextVariable& text) {
+  CONCORD_MEMBERS(archive, text.name, text.kind, text.mime, text.most, text.clocked);
+}
+
 template <class T>
 void pass(Archive& archive, std::vector<T>& items) {
   std::size_t count = items.size();
@@ -90,6 +94,17 @@ void pass(Archive& archive, SubsystemDescription& description) {
   pass(archive, description.outputs);
 }
 
+void pass(Archive& archive, SubsystemInterface& interface) {
+  pass(archive, interface.description);
+  bool has_texts = interface.texts != nullptr;
+  CONCORD_MEMBERS(archive, has_texts);
+  if (!has_texts) return;
+  TextInterface texts = interface.texts ? *interface.texts : TextInterface();
+  pass(archive, texts.inputs);
+  pass(archive, texts.outputs);
+  interface.texts = std::make_shared<const TextInterface>(std::move(texts));
+}
+
 Recipe Recipe::of(const FmuSetup& setup) {
   Recipe recipe;
   recipe.kind_ = Kind::fmu;
@@ -112,19 +127,42 @@ Recipe Recipe::of(const PythonDescription& python) {
   return recipe;
 }
 
+Recipe Recipe::of(ServedRecipe served) {
+  Recipe recipe;
+  recipe.kind_ = Kind::served;
+  recipe.parameters_ = served.remote->parameters;
+  recipe.parameter_values_ = served.remote->parameter_values;
+  recipe.served_ = std::move(served);
+  return recipe;
+}
+
+SubsystemDescription Recipe::started(SubsystemDescription description) const {
+  if (input_starts_.empty() && state_starts_.empty()) return description;
+  if (input_starts_.size() != description.inputs.size() ||
+      state_starts_.size() != description.states.size())
+    throw InputError("is another subsystem than the one whose model was read");
+  for (std::size_t i = 0; i < input_starts_.size(); ++i)
+    description.inputs.own()[i].start = input_starts_[i];
+  for (std::size_t i = 0; i < state_starts_.size(); ++i)
+    description.states.own()[i].start = state_starts_[i];
+  return description;
+}
+
 const char* Recipe::what() const {
-  constexpr const char* words[] = {"the FMU", "the C++ code", "the Python code"};
+  constexpr const char* words[] = {"the FMU", "the C++ code", "the Python code", "the process"};
   return words[static_cast<std::size_t>(kind_)];
 }
 
 const std::string& Recipe::subsystem() const {
-  return kind_ == Kind::fmu      ? fmu_.subsystem
+  return kind_ == Kind::served   ? served_->remote->subsystem
+         : kind_ == Kind::fmu    ? fmu_.subsystem
          : kind_ == Kind::native ? native_.subsystem
                                  : python_.subsystem;
 }
 
 std::string Recipe::origin() const {
-  return kind_ == Kind::fmu      ? fmu_.path.string()
+  return kind_ == Kind::served   ? ""
+         : kind_ == Kind::fmu    ? fmu_.path.string()
          : kind_ == Kind::native ? native_.library
                                  : python_.file;
 }
@@ -166,6 +204,7 @@ Recipe::Code Recipe::code() const { return kind_ == Kind::python ? python_code()
 
 std::unique_ptr<Subsystem> Recipe::make() {
   if (kind_ == Kind::fmu) return make_fmu();
+  if (kind_ == Kind::served) throw InputError("what a process serves is made there");
   Code made = code();
   for (std::size_t i = 0; i < made.description.inputs.size(); ++i)
     made.description.inputs.own()[i].start = input_starts_.at(i);
@@ -180,6 +219,7 @@ void Recipe::io(Archive& archive) {
   if (kind_ == Kind::fmu) pass(archive, fmu_);
   if (kind_ == Kind::native) pass(archive, native_);
   if (kind_ == Kind::python) pass(archive, python_);
+  if (kind_ == Kind::served) CONCORD_MEMBERS(archive, parameters_, parameter_values_);
   pass(archive, settings);
   bool logs = calls.has_value();
   CONCORD_MEMBERS(archive, logs);

@@ -70,9 +70,7 @@ RevivingProcess::~RevivingProcess() {
                recipe_.subsystem().c_str(), words(RemoteFunction::release).c_str());
 }
 
-void RevivingProcess::begin_process() {
-  process_ = std::make_unique<SubsystemProcess>(recipe_.what(), options_.call_limit);
-}
+void RevivingProcess::begin_process() { process_ = begin_place(recipe_, options_); }
 
 MessageReader RevivingProcess::call(RemoteFunction function, std::span<const std::byte> request,
                                     CallStatus& status) {

@@ -8,7 +8,7 @@
 #include "subsystem/isolated/kept_process.hpp"
 #include "subsystem/isolated/message.hpp"
 #include "subsystem/isolated/recipe.hpp"
-#include "subsystem/isolated/subsystem_process.hpp"
+#include "subsystem/isolated/subsystem_place.hpp"
 #include "subsystem/isolation_options.hpp"
 #include "support/foreign_call.hpp"
 
@@ -71,7 +71,7 @@ class RevivingProcess {
   Recipe recipe_;
   IsolationOptions options_;
   std::shared_ptr<KeptProcess> kept_;
-  std::unique_ptr<SubsystemProcess> process_;
+  std::unique_ptr<SubsystemPlace> process_;
   Beginning beginning_;
   Bytes copy_, journal_;  ///< calls with their sizes
   bool keeps_journal_ = true;

@@ -62,13 +62,6 @@ std::string host_program() {
                    "; install Concord again");
 }
 
-OwnFile::~OwnFile() { reset(-1); }
-
-void OwnFile::reset(int file) {
-  if (file_ >= 0) close(file_);
-  file_ = file;
-}
-
 SubsystemProcess::SubsystemProcess(std::string what, double call_limit)
     : what_(std::move(what)), call_limit_(call_limit) {
   int ends[2];

@@ -7,26 +7,11 @@
 #include <span>
 #include <string>
 
-#include "subsystem/isolated/calls.hpp"
-#include "subsystem/isolated/channel.hpp"
-#include "subsystem/isolated/message.hpp"
+#include "subsystem/isolated/subsystem_place.hpp"
+#include "support/channel.hpp"
+#include "support/own_file.hpp"
 
 namespace concord {
-
-/// A file that is closed with its owner; -1: none.
-class OwnFile {
- public:
-  OwnFile() = default;
-  explicit OwnFile(int file) : file_(file) {}
-  ~OwnFile();
-  OwnFile(const OwnFile&) = delete;
-  OwnFile& operator=(const OwnFile&) = delete;
-  int get() const { return file_; }
-  void reset(int file);
-
- private:
-  int file_ = -1;
-};
 
 /// The program in which isolated subsystems live, beside this library, as it was built or
 /// installed. Throws InputError where it is not there.
@@ -34,29 +19,21 @@ std::string host_program();
 
 /// The process of an isolated subsystem, which ends with this object or with its own process,
 /// however that ends.
-class SubsystemProcess {
+class SubsystemProcess final : public SubsystemPlace {
  public:
   /// `what`: "the FMU"; `call_limit`: s that a call may take; 0: any time. Throws InputError where
   /// the program that is to be started is not there, SimulationError.
   SubsystemProcess(std::string what, double call_limit);
-  ~SubsystemProcess();
+  ~SubsystemProcess() override;
   SubsystemProcess(const SubsystemProcess&) = delete;
   SubsystemProcess& operator=(const SubsystemProcess&) = delete;
 
-  /// The answer to a call, valid until the next one; nothing where the process has ended, for which
-  /// `last_words` has the reason.
-  std::optional<MessageReader> call(std::span<const std::byte> request, CallStatus& status);
-
-  /// Frees what is there, for some seconds at most; the process goes on. False where it was alive
-  /// and has ended thereby.
-  bool release();
-
-  bool lives();
-
-  /// "the FMU crashed (SIGSEGV) in fmi2DoStep of subsystem 'left' (left.fmu) at t = 0.5 s; ..."
-  /// where that could be said; else how the process has ended: then `names_place` is false.
-  const std::string& last_words() const { return last_words_; }
-  bool names_place() const { return names_place_; }
+  std::optional<MessageReader> call(std::span<const std::byte> request,
+                                    CallStatus& status) override;
+  bool release() override;
+  bool lives() override;
+  const std::string& last_words() const override { return last_words_; }
+  bool names_place() const override { return names_place_; }
 
  private:
   MessageReader take_words(MessageReader answer, CallStatus& status);

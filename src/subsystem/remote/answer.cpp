@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, Form> forms[] = {
     {"n", Form::number},     {"protocol", Form::number}, {"offers", Form::texts},
     {"inputs", Form::texts}, {"outputs", Form::texts},   {"y", Form::numbers},
     {"dy", Form::numbers},   {"state", Form::bytes},     {"error", Form::text},
-    {"refused", Form::text}, {"unknown", Form::flag}};
+    {"refused", Form::text}, {"unknown", Form::flag},    {"calls", Form::text},
+    {"result", Form::bytes}};
 
 Form form_of(std::string_view key) {
   for (const auto& [name, form] : forms)
@@ -62,14 +63,18 @@ class AnswerReader {
   bool number_float(double value, const std::string& /*text*/) { return number(value); }
   bool string(const std::string& value) {
     if (!fits(Form::text, Form::texts)) return wrong("a text");
-    if (form_ == Form::text) (key_ == "error" ? answer_.error : answer_.refused) = value;
+    if (form_ == Form::text)
+      (key_ == "error"     ? answer_.error
+       : key_ == "refused" ? answer_.refused
+                           : answer_.calls) = value;
     if (form_ == Form::texts) texts_->push_back(value);
     return true;
   }
   bool binary(Json::binary_t& value) {
     if (!fits(Form::bytes, Form::bytes)) return wrong("bytes");
     if (form_ == Form::bytes)
-      answer_.state = std::move(static_cast<std::vector<std::uint8_t>&>(value));
+      (key_ == "state" ? answer_.state : answer_.result) =
+          std::move(static_cast<std::vector<std::uint8_t>&>(value));
     return true;
   }
   bool parse_error(std::size_t position, const std::string& /*token*/,

@@ -15,8 +15,8 @@ struct RemoteAnswer {
   std::vector<std::string> offers;
   std::optional<std::vector<std::string>> inputs, outputs;
   std::optional<std::vector<double>> y, dy;
-  std::optional<std::vector<std::uint8_t>> state;
-  std::optional<std::string> error, refused;
+  std::optional<std::vector<std::uint8_t>> state, result;
+  std::optional<std::string> error, refused, calls;
   bool unknown = false;  ///< it knows nothing of this session
 };
 

@@ -3,13 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "concord/archive.hpp"
-#include "subsystem/remote/answer.hpp"
-#include "subsystem/remote/remote.hpp"
+#include "subsystem/remote/caller.hpp"
 
 namespace concord {
 
@@ -24,12 +21,9 @@ struct RemotePoint {
 
 /// The process outside that is one subsystem. Where it is gone, who comes in its place begins where
 /// it has stood.
-class RemotePeer {
+class RemotePeer final : private RemoteCaller {
  public:
   RemotePeer(std::shared_ptr<const RemoteDescription> remote, std::shared_ptr<RemoteLink> link);
-  ~RemotePeer();
-  RemotePeer(const RemotePeer&) = delete;
-  RemotePeer& operator=(const RemotePeer&) = delete;
 
   /// The start of a run. Throws SimulationError.
   const RemoteAnswer& begin(const RemotePoint& at, double stop);
@@ -44,33 +38,14 @@ class RemotePeer {
   std::int64_t successors() const { return successors_; }
 
  private:
-  using Clock = RemoteLink::Clock;
-
-  bool stands() const;
   void resume(const RemotePoint& at);
   bool introduce(const RemotePoint& at, bool resumes);
-  void wait_for_connection(double t);
-  bool exchange(const char* what, nlohmann::json& question, double t);
-  bool deliver(Clock::time_point until);
-  void take_answer(const char* what, double t);
   void check_introduction(double t) const;
   void check_sizes(const char* what, double t) const;
-  Clock::time_point limit() const;
-  void tell(const std::string& note);
-  [[noreturn]] void fail(double t, const std::string& what) const;
-  [[noreturn]] void fail_late(double t, const std::string& what) const;
 
-  std::shared_ptr<const RemoteDescription> remote_;
-  std::shared_ptr<RemoteLink> link_;
-  std::int64_t session_;
   double stop_ = 0.0;
-  int connection_ = 0;  ///< in which it has begun, counted from 1; 0: it has not
-  bool begun_ = false;  ///< ever
-  bool elsewhere_ = false, gives_state_ = false, deaf_ = false;
+  bool elsewhere_ = false, gives_state_ = false;
   std::int64_t successors_ = 0;
-  std::vector<std::uint8_t> bytes_;
-  RemoteAnswer answer_;
-  std::string told_;
 };
 
 }  // namespace concord

@@ -194,8 +194,8 @@ class ServedSubsystem::Session {
 
 ServedSubsystem::~ServedSubsystem() = default;
 
-ServedSubsystem::ServedSubsystem(Make make, const MacroStep& first, double stop)
-    : make_(std::move(make)) {
+ServedSubsystem::ServedSubsystem(Make make, Whole whole, const MacroStep& first, double stop)
+    : make_(std::move(make)), whole_(std::move(whole)) {
   Session trial(make_(), offers_);
   const SubsystemDescription& own = trial.description();
   Json u = Json::array();
@@ -233,6 +233,8 @@ Json ServedSubsystem::answer(const Json& question) {
     forget(number);
     return Json::object();
   }
+  if (ask == "whole") return introduce_whole(number);
+  if (ask == "call") return call(question, number);
   const auto found = sessions_.find(number);
   if (found == sessions_.end()) return {{"unknown", true}};
   touch(number);
@@ -244,9 +246,34 @@ Json ServedSubsystem::answer(const Json& question) {
   throw SimulationError("unknown question " + in_quotes(ask));
 }
 
-Json ServedSubsystem::introduce(const Json& question, std::int64_t number) {
+void ServedSubsystem::make_room() {
   const std::size_t most = description_.one_per_process.empty() ? most_sessions : 1;
   while (order_.size() >= most) forget(order_.front());
+}
+
+Json ServedSubsystem::introduce_whole(std::int64_t number) {
+  make_room();
+  called_[number] = whole_.make();
+  touch(number);
+  return {{"protocol", remote_protocol}, {"calls", whole_.layout}};
+}
+
+Json ServedSubsystem::call(const Json& question, std::int64_t number) {
+  const auto found = called_.find(number);
+  if (found == called_.end()) return {{"unknown", true}};
+  touch(number);
+  const std::vector<std::uint8_t>& bytes = question.at("call").get_binary();
+  const auto result = found->second->answer_to(std::as_bytes(std::span(bytes)));
+  const auto* const begin = reinterpret_cast<const std::uint8_t*>(result.data());
+  return {{"result", Json::binary(std::vector<std::uint8_t>(begin, begin + result.size()))}};
+}
+
+Json ServedSubsystem::introduce(const Json& question, std::int64_t number) {
+  if (description_.events)
+    throw SimulationError(
+        "has events, of which these questions do not tell: have it whole in the model (whole: "
+        "true)");
+  make_room();
   auto session = std::make_unique<Session>(make_(), offers_);
   session->introduce(question);
   sessions_[number] = std::move(session);
@@ -269,6 +296,7 @@ void ServedSubsystem::touch(std::int64_t number) {
 void ServedSubsystem::forget(std::int64_t number) {
   std::erase(order_, number);
   sessions_.erase(number);
+  called_.erase(number);
 }
 
 }  // namespace concord

@@ -1,4 +1,4 @@
-#include "subsystem/isolated/channel.hpp"
+#include "support/channel.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "concord/errors.hpp"
@@ -72,6 +73,34 @@ TEST(IsolatedChannel, WakesWhoHasFallenAsleep) {
     channel.call({});
     EXPECT_TRUE(channel.wait_for_answer([&] { return server.lives(); }));
     usleep(30'000);
+  }
+}
+
+/// As a process does that several others ask.
+TEST(IsolatedChannel, OneProcessAnswersSeveralCallers) {
+  Channel first, second;
+  const Server server(first, [&](Channel& own) {
+    std::vector<std::unique_ptr<Channel>> all;
+    all.push_back(std::make_unique<Channel>(dup(own.file())));
+    all.push_back(std::make_unique<Channel>(dup(second.file())));
+    for (;;) {
+      Channel::await_call(all);
+      for (const auto& one : all)
+        if (one->is_called()) {
+          const auto call = one->take_call();
+          one->answer(Bytes(call.begin(), call.end()));
+        }
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    if (i % 5 == 0) usleep(12'000);  // it has fallen asleep
+    for (Channel* const channel : {&first, &second})
+      channel->call(Bytes(static_cast<std::size_t>(i)));
+    for (Channel* const channel : {&first, &second}) {
+      const auto answer = channel->wait_for_answer([&] { return server.lives(); });
+      ASSERT_TRUE(answer);
+      EXPECT_EQ(answer->size(), static_cast<std::size_t>(i));
+    }
   }
 }
 

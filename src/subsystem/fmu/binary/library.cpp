@@ -50,7 +50,8 @@ fs::path binary(const fs::path& folder, const std::string& fmu, FmiVersion versi
       fmu + ": has no binary for this platform (" + place + "/" + identifier + ".so); " +
       (others.empty() ? platforms_in(folder / "binaries")
                       : "there are " + names_of(others) + ", and which one is meant is not known") +
-      "; export the FMU for Linux, or compile its sources");
+      "; export the FMU for Linux, compile its sources, or serve it from a machine for which there "
+      "is one and on which Concord runs (concord serve)");
 }
 
 }  // namespace

@@ -5,20 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 
-#include "subsystem/isolated/shared_memory.hpp"
+#include "support/shared_memory.hpp"
 
 namespace concord {
 
 /// Calls from one process to another and their answers, in memory that both share: one call at a
-/// time. Who waits looks for some microseconds whether it has come, then sleeps (futex).
+/// time. Who waits looks for some microseconds whether it has come, then sleeps (futex). Programs
+/// of others use it, too: doc/remote_subsystems.md has where what stands.
 class Channel {
  public:
   /// That of the caller.
   Channel();
-  /// That of the process which is called, in the caller's memory.
+  /// That of the process which is called, in the caller's memory. Throws SimulationError.
   explicit Channel(int file);
 
   int file() const { return memory_.file(); }
@@ -31,9 +33,13 @@ class Channel {
   /// that was damaged.
   std::optional<std::span<const std::byte>> wait_for_answer(const std::function<bool()>& go_on);
 
-  /// The other side: the next call, and the answer to it.
+  /// The other side: whether the next call is there, the call itself, and the answer to it.
+  bool is_called() const { return is_rung(header().called, number_ + 1); }
+  std::span<const std::byte> take_call();
   std::span<const std::byte> next_call();
   void answer(std::span<const std::byte> bytes);
+  /// Until one of them, of which there is one at least, is called; for some milliseconds at most.
+  static void await_call(std::span<const std::unique_ptr<Channel>> channels);
 
   /// What the process that is called says when it ends, and why it is asked to: texts of some
   /// hundred bytes. Both are there as soon as they are written, beside calls.
@@ -65,8 +71,10 @@ class Channel {
   static bool is_rung(const Bell& bell, std::uint32_t number) {
     return bell.rung.load(std::memory_order_acquire) == number;
   }
-  bool look(const Bell& bell, std::uint32_t number);
+  template <class Found>
+  bool look(const Bell& bell, const Found& is_there);
   static void sleep(Bell& bell, std::uint32_t number);
+  static void sleep_at_all(std::span<const std::unique_ptr<Channel>> channels);
 
   SharedMemory memory_;
   std::uint32_t number_ = 0;       ///< of the last call

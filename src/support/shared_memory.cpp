@@ -1,4 +1,4 @@
-#include "subsystem/isolated/shared_memory.hpp"
+#include "support/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ namespace concord {
 namespace {
 
 [[noreturn]] void fail(const char* what) {
-  throw SimulationError(std::string("memory for an isolated subsystem: ") + what + ": " +
+  throw SimulationError(std::string("memory that is shared with another process: ") + what + ": " +
                         std::strerror(errno));
 }
 
@@ -38,6 +38,9 @@ SharedMemory::SharedMemory(std::size_t size)
 
 SharedMemory SharedMemory::of_file(int file) {
   SharedMemory memory(Taken{file});
+  const int seals = fcntl(file, F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    throw SimulationError("memory of another process that might be taken away (F_SEAL_SHRINK)");
   memory.map(size_of(file));
   return memory;
 }
@@ -71,7 +74,7 @@ void SharedMemory::grow(std::size_t size) {
 
 void SharedMemory::follow(std::size_t size) {
   if (size <= size_) return;
-  if (size_of(file_) < size) throw SimulationError("an isolated subsystem's answer is damaged");
+  if (size_of(file_) < size) throw SimulationError("a message from another process is damaged");
   map(size_of(file_));
 }
 

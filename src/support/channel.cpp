@@ -1,4 +1,4 @@
-#include "subsystem/isolated/channel.hpp"
+#include "support/channel.hpp"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -7,15 +7,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <vector>
+
+#include "concord/errors.hpp"
 
 namespace concord {
 namespace {
 
 constexpr std::size_t header_size = 4096, first_size = 1 << 16;
-constexpr long longest_sleep = 10'000'000;  ///< ns
+constexpr long second = 1'000'000'000, longest_sleep = 10'000'000, short_sleep = 500'000;  ///< ns
 constexpr int looks_in_a_row = 16;
 constexpr std::size_t largest_message = std::size_t{1} << 46;
 
@@ -51,6 +55,7 @@ Channel::Channel() : memory_(first_size), look_(longest_look) {
 }
 
 Channel::Channel(int file) : memory_(SharedMemory::of_file(file)), look_(longest_look) {
+  if (memory_.size() < header_size) throw SimulationError("memory that is no channel's");
   header().begun.store(1, std::memory_order_release);
 }
 
@@ -76,13 +81,14 @@ void Channel::ring(Bell& bell, std::uint32_t number) {
 
 /// Where the other process was last on this processor, it needs it to go on; where looking was in
 /// vain, the next look is shorter.
-bool Channel::look(const Bell& bell, std::uint32_t number) {
-  if (is_rung(bell, number)) return true;
+template <class Found>
+bool Channel::look(const Bell& bell, const Found& is_there) {
+  if (is_there()) return true;
   if (bell.processor.load(std::memory_order_relaxed) == sched_getcpu()) return false;
   const auto until = Clock::now() + look_;
   do {
     for (int i = 0; i < looks_in_a_row; ++i) {
-      if (is_rung(bell, number)) {
+      if (is_there()) {
         look_ = std::min(2 * look_, longest_look);
         return true;
       }
@@ -106,7 +112,7 @@ void Channel::call(std::span<const std::byte> request) {
 
 std::optional<std::span<const std::byte>> Channel::wait_for_answer(
     const std::function<bool()>& go_on) {
-  bool there = look(header().answered, number_);
+  bool there = look(header().answered, [this] { return is_rung(header().answered, number_); });
   while (!there) {
     sleep(header().answered, number_);
     there = is_rung(header().answered, number_);
@@ -117,13 +123,48 @@ std::optional<std::span<const std::byte>> Channel::wait_for_answer(
   return written();
 }
 
-std::span<const std::byte> Channel::next_call() {
+std::span<const std::byte> Channel::take_call() {
   ++number_;
-  for (bool there = look(header().called, number_); !there;) {
-    sleep(header().called, number_);
-    there = is_rung(header().called, number_);
-  }
   return written();
+}
+
+std::span<const std::byte> Channel::next_call() {
+  bool there = look(header().called, [this] { return is_called(); });
+  for (; !there; there = is_called()) sleep(header().called, number_ + 1);
+  return take_call();
+}
+
+void Channel::await_call(std::span<const std::unique_ptr<Channel>> channels) {
+  Channel& first = *channels.front();
+  const auto is_there = [&] {
+    return std::ranges::any_of(channels, [](const auto& one) { return one->is_called(); });
+  };
+  if (first.look(first.header().called, is_there)) return;
+  if (channels.size() == 1) return sleep(first.header().called, first.number_ + 1);
+  for (const auto& one : channels) one->header().called.sleeper.store(1);
+  if (!is_there()) sleep_at_all(channels);
+  for (const auto& one : channels) one->header().called.sleeper.store(0);
+}
+
+/// Kernels before 5.16 let one sleep at a single bell only: then it is a short time, at none.
+void Channel::sleep_at_all(std::span<const std::unique_ptr<Channel>> channels) {
+  timespec until{};
+#ifdef SYS_futex_waitv
+  constexpr std::size_t most = 128;  // of the kernel
+  std::vector<futex_waitv> bells;
+  for (const auto& one : channels.first(std::min(channels.size(), most)))
+    bells.push_back(
+        {one->number_, reinterpret_cast<std::uintptr_t>(&one->header().called.rung), FUTEX_32, 0});
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += longest_sleep;
+  until.tv_sec += until.tv_nsec / second;
+  until.tv_nsec %= second;
+  if (syscall(SYS_futex_waitv, bells.data(), bells.size(), 0, &until, CLOCK_MONOTONIC) >= 0 ||
+      errno != ENOSYS)
+    return;
+#endif
+  until = {0, short_sleep};
+  nanosleep(&until, nullptr);
 }
 
 void Channel::answer(std::span<const std::byte> bytes) {
