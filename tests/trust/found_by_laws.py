@@ -80,6 +80,30 @@ connections: [{{connect: wave.y -> gain.u{hold}}}]
                     self.assertLess(estimate, 5 * error)
 
 
+class FromNothing(ModelTest):
+    """A source that rises like a power of time, as an FMU whose slope at the start is known by differences alone: what
+    rounding leaves of these is no size that the coupling could solve to."""
+    MODEL = """
+experiment: {{start: 0, stop: 4}}
+subsystems:
+  src: {src}
+  lag: {{equations: {{inputs: {{r: 0}}, states: {{y: 0}}, derivatives: {{y: "max(-0.7, min(0.7, 20*(r - y)))"}}, outputs: {{y: y}}}}}}
+connections: [src.r -> lag.r]
+"""
+
+    def test_ends(self):
+        for power in (2, 3, 5):
+            written = self.model(self.MODEL.format(src=f"{{equations: {{outputs: {{r: 0.3*(t/2)^{power}}}}}}}"))
+            exact = simulate(written, "-cosim_output_interval", 0.25, "-cosim_accuracy", 1e-8).outputs["lag.y"]
+            for version in (2, 3):
+                execute("export-fmu", written, "src", "--fmi", version, "-o", self.folder / f"src{version}.fmu")
+            for version in (2, 3):
+                with self.subTest(power=power, version=version):
+                    model = self.model(self.MODEL.format(src=f"{{fmu: src{version}.fmu}}"))
+                    found = simulate(model, "-cosim_output_interval", 0.25)
+                    self.assertLess(np.max(np.abs(found.outputs["lag.y"] - exact)), 2e-4 * np.ptp(exact))
+
+
 class OtherUnits(ModelTest):
     """What lies beside an output is an error of the inputs that it feeds, and not of others, where inputs before
     them are not connected or are held."""
