@@ -124,6 +124,10 @@ struct IntegratedWay {
 /// Finding out what holds at the start, or one pass over what happens at an instant.
 enum class EventPass { settle, happen };
 
+/// What a pass changes at its instant: nothing; slopes and curvatures of outputs alone, as a kink
+/// does, whose values are as exact as they were; or values.
+enum class EventChange { nothing, slopes, values };
+
 /// What a subsystem has cost so far (results file, /subsystems).
 struct Counters {
   std::int64_t advances = 0;
@@ -267,11 +271,11 @@ class Subsystem {
   }
 
   /// At a communication point that will not be taken back: lets happen what does there or within
-  /// `slack` seconds. `changed`: something did; then it is asked again, with what inputs have
-  /// become.
+  /// `slack` seconds. `change`: what has come of it; if anything, it is asked again, with what
+  /// inputs have become.
   virtual Outcome happen(EventPass /*pass*/, std::span<const Sample> /*inputs*/, double /*slack*/,
-                         bool& changed, std::vector<Happening>& /*what*/) {
-    changed = false;
+                         EventChange& change, std::vector<Happening>& /*what*/) {
+    change = EventChange::nothing;
     return Outcome::ok;
   }
 

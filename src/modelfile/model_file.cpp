@@ -1,6 +1,8 @@
 #include "modelfile/model_file.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -22,6 +24,9 @@
 #include "modelfile/yaml/yaml_model.hpp"
 #include "nested/nesting.hpp"
 #include "settings/accuracy.hpp"
+#include "subsystem/equations/equations_description.hpp"
+#include "subsystem/fmu/setup.hpp"
+#include "subsystem/messages/messages.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
@@ -86,6 +91,59 @@ void note_what_is_left(Model& model) {
   }
 }
 
+/// What comes at instants that are known beforehand, each of which ends a macro-step.
+struct Ticks {
+  Location location;
+  std::string what;  ///< "ticks of 'control'"
+  double every;      ///< s
+};
+
+std::vector<Ticks> ticks_of(const SubsystemEntry& entry) {
+  std::vector<Ticks> result;
+  const std::string& name = entry.description.name;
+  if (entry.equations)
+    for (const auto& when : entry.equations->whens)
+      if (when.every)
+        result.push_back({when.location, "ticks of subsystem " + in_quotes(name), *when.every});
+  if (entry.type->messages)
+    for (const MessagePort& port : entry.type->messages->ports)
+      if (port.every)
+        result.push_back({port.location, "messages of channel " + in_quotes(name + "." + port.name),
+                          *port.every});
+  if (entry.type->fmu)
+    for (const FmiVariable& variable : entry.type->fmu->model->variables)
+      if (variable.clock && variable.clock->is_periodic() && variable.clock->period)
+        result.push_back({entry.location, "ticks of clock " + in_quotes(name + "." + variable.name),
+                          variable.clock->period->seconds()});
+  return result;
+}
+
+/// Ticks that times cannot tell apart, or so many that no run comes to their end: at 10 us for
+/// each, which few do with, `most` take 11 days. What many take is said beforehand.
+void look_at_ticks(Model& model) {
+  constexpr double most = 1e11, many = 1e8, apart = 64.0 * std::numeric_limits<double>::epsilon();
+  const double start = options::real("cosim_start").value_or(model.start);
+  const double stop = options::real("cosim_stop").value_or(model.stop);
+  const double nearest = apart * std::max(std::abs(start), std::abs(stop));
+  for (const SubsystemEntry& entry : model.subsystems)
+    for (const auto& [location, what, every] : ticks_of(entry)) {
+      const double count = (stop - start) / every;
+      const std::string found =
+          location + ": " + what + " come every " + short_number(every) + " s, ";
+      if (every > 0.0 && every < nearest)
+        throw InputError(found + "which times up to " +
+                         short_number(std::max(std::abs(start), std::abs(stop))) +
+                         " s cannot tell apart; give at least " + short_number(nearest) + " s");
+      if (count > most)
+        throw InputError(found + short_number(count) + " times until the stop at " +
+                         short_number(stop) + " s, of which no run sees the end; give at least " +
+                         short_number((stop - start) / most) + " s, or an earlier stop");
+      if (count > many)
+        model.notes.push_back(found + short_number(count) + " times until the stop at " +
+                              short_number(stop) + " s, each at the end of a macro-step");
+    }
+}
+
 /// Over the time that is simulated.
 void add_events_of_subsystems(Model& model) {
   model.listed_events = model.events;
@@ -129,6 +187,7 @@ void complete(Model& model) {
   connect_delays(model);
   connect_constraints(model);
   connect_scenario(model);
+  look_at_ticks(model);
   nest_systems(model, integrators_for);
   connect_initial(model);
   add_events_of_subsystems(model);

@@ -308,17 +308,17 @@ Outcome RankNetwork::happen(EventPass pass, std::span<const Sample> inputs, doub
       continue;
     }
     const IndexRange in = inputs_of(k);
-    bool own_changed = false;
+    EventChange change = EventChange::nothing;
     scratch_.happened.clear();
     const WorkScope timed(clock_, k, Work::events);
     const Outcome outcome = own_.guarded(k, [&](Subsystem& subsystem) {
-      return subsystem.happen(pass, inputs.subspan(in.first, in.size()), slack, own_changed,
+      return subsystem.happen(pass, inputs.subspan(in.first, in.size()), slack, change,
                               scratch_.happened);
     });
     total = outcome == Outcome::ok ? total : Outcome::failed;
-    if (own_changed) {
+    if (change != EventChange::nothing) {
       changed = true;
-      touched_.add(k);
+      change == EventChange::slopes ? touched_.add_slopes(k) : touched_.add(k);
     }
     for (Happening& one : scratch_.happened) {
       what.push_back({k, std::move(one.what)});

@@ -63,9 +63,12 @@ std::size_t row_bytes(const ResultsLayout& layout) {
   return bytes;
 }
 
+Lengths half(const Lengths& of) { return {of.rows / 2, of.steps / 2, of.events / 2, of.texts / 2}; }
+
 /// HDF5 keeps texts in collections of some thousand bytes.
+constexpr std::uintmax_t collection = 4096, entry = 64;
+
 std::uintmax_t bytes_of(const BufferedTexts& texts) {
-  constexpr std::uintmax_t collection = 4096, entry = 64;
   std::uintmax_t bytes = 0;
   for (const RecordedEvent& event : texts.events)
     bytes += event.subsystem.size() + event.what.size() + 2 * entry;
@@ -119,6 +122,7 @@ class ResultsWriter::Impl {
   std::optional<std::string> open_rows();
   void open_datasets();
   void close_datasets();
+  void make_room_for(const Lengths& one, std::uintmax_t characters = 0);
   void write_buffer();
   bool is_full(const Lengths& end, const BufferedTexts& texts) const;
   void begin_part();
@@ -143,6 +147,7 @@ class ResultsWriter::Impl {
   RunFiles files_;
   RowBuffer buffer_;
   Lengths written_;
+  Lengths has_room_;     // of what is buffered, in the file
   bool broken_ = false;  // a write failed: the file keeps what is written_
   bool is_free_ = false, begun_ = false, ended_ = false;
   std::optional<WriterLock> lock_;  // of the first rank
@@ -270,20 +275,47 @@ void ResultsWriter::Impl::close_datasets() {
 
 void ResultsWriter::Impl::append_row(const ResultsRow& row) {
   if (!begun_) create_file();
+  make_room_for({.rows = 1});
   if (buffer_.add_row(row)) write_buffer();
 }
 
 void ResultsWriter::Impl::append_step(const ResultsRow& end, const StepSums& step) {
+  make_room_for({.steps = 1});
   if (buffer_.add_step(end, step)) write_buffer();
 }
 
 void ResultsWriter::Impl::append_event(const ResultsRow& left, const ResultsRow& right,
                                        RecordedEvent event) {
+  make_room_for({.events = 1}, event.subsystem.size() + event.what.size());
   if (buffer_.add_event(left, right, std::move(event))) write_buffer();
 }
 
 void ResultsWriter::Impl::append_text(RecordedText text) {
+  make_room_for({.texts = 1}, text.variable.size() + text.value.size());
   if (buffer_.add_text(std::move(text))) write_buffer();
+}
+
+/// What is computed goes into the file also where its disk fills up before it is written: there is
+/// room for what is buffered and one more, and for as much again as long as there can be. A part is
+/// begun with what it holds.
+void ResultsWriter::Impl::make_room_for(const Lengths& one, std::uintmax_t characters) {
+  const Lengths wanted = buffer_.lengths() + one;
+  if (broken_ || layout_.part_bytes > 0 || has_room_.covers(wanted)) return;
+  const BufferedTexts& texts = buffer_.texts();
+  const std::uintmax_t of_one = characters > 0 ? 2 * (characters + 2 * entry + collection) : 0;
+  std::optional<std::string> failure;
+  for (Lengths more = wanted;; more = half(more)) {
+    const Lengths ahead = wanted + more;
+    failure = on_first_rank([&] {
+      reserve_space(files_.rows(),
+                    bytes_with(written_ + ahead, texts) + bytes_of(texts) + 2 * of_one);
+    });
+    if (!failure) has_room_ = ahead;
+    if (!failure || Lengths().covers(more)) break;
+  }
+  if (!failure) return;
+  flush();
+  fail(*failure);
 }
 
 void ResultsWriter::Impl::flush() {
@@ -291,6 +323,7 @@ void ResultsWriter::Impl::flush() {
 }
 
 void ResultsWriter::Impl::write_buffer() {
+  has_room_ = {};
   const Lengths end = written_ + buffer_.lengths();
   const BufferedTexts texts = buffer_.begin_anew();
   if (broken_)

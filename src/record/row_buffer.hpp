@@ -28,6 +28,7 @@ class RowBuffer {
   bool add_text(RecordedText text);
 
   Lengths lengths() const { return {rows_, steps_, texts_.events.size(), texts_.changes.size()}; }
+  const BufferedTexts& texts() const { return texts_; }
   bool empty() const { return Lengths().covers(lengths()); }
 
   /// Where the numbers are, which stay until something is added.

@@ -67,6 +67,13 @@ double NetworkEvents::next(std::span<const Sample> fed) {
   return earliest_of_all(subsystems_.comm(), earliest);
 }
 
+Outcome NetworkEvents::happen_in(Subsystem& whole, EventPass pass, double slack, bool& changed) {
+  EventChange change = EventChange::nothing;
+  const Outcome outcome = whole.happen(pass, {}, slack, change, happened_);
+  changed = change != EventChange::nothing;
+  return outcome;
+}
+
 bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double slack,
                          std::vector<EventReport>& what) {
   const std::size_t before = what.size();
@@ -82,7 +89,7 @@ bool NetworkEvents::pass(EventPass pass, std::span<const Sample> inputs, double 
     first.reset();
     changed = true;
   } else {
-    outcome = whole != nullptr ? whole->happen(pass, {}, slack, changed, happened_)
+    outcome = whole != nullptr ? happen_in(*whole, pass, slack, changed)
                                : subsystems_.happen(pass, inputs, slack, changed, happened_);
   }
   if (outcome == Outcome::failed) {

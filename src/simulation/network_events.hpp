@@ -36,6 +36,8 @@ class NetworkEvents {
             std::vector<EventReport>& what);
 
  private:
+  Outcome happen_in(Subsystem& whole, EventPass pass, double slack, bool& changed);
+
   RankNetwork& subsystems_;
   Coupling& coupling_;
   bool any_;

@@ -81,10 +81,10 @@ class SubsystemDecorator : public Subsystem {
   double next_event(std::span<const Sample> inputs) override {
     return pass("next_event", [&] { return inner_->next_event(self().fed(inputs)); });
   }
-  Outcome happen(EventPass happens, std::span<const Sample> inputs, double slack, bool& changed,
-                 std::vector<Happening>& what) override {
+  Outcome happen(EventPass happens, std::span<const Sample> inputs, double slack,
+                 EventChange& change, std::vector<Happening>& what) override {
     return pass("happen",
-                [&] { return inner_->happen(happens, self().fed(inputs), slack, changed, what); });
+                [&] { return inner_->happen(happens, self().fed(inputs), slack, change, what); });
   }
   Outcome set_parameter(std::size_t parameter, double value) override {
     return pass("set_parameter", [&] { return inner_->set_parameter(parameter, value); });

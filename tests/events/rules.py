@@ -260,6 +260,8 @@ class Language(Models):
         self.refused(base % '{condition: "x > 2", initially: 1, set: {d: 1}}', "initially")
         self.refused(base % "{every: 1, initially: true, set: {d: 1}}", "initially", "condition")
         self.refused(base % "{every: 0, set: {d: 1}}", "every 0 s", "greater than 0")
+        self.refused(base % "{every: 1e-17, set: {d: 1}}", "every 1e-17 s", "cannot tell apart", "give at least")
+        self.refused(base % "{every: 1e-12, set: {d: 1}}", "every 1e-12 s", "until the stop", "give at least")
         self.refused(base % '{condition: "x > 2", set: {e: 1}}', "'e'", "neither a state nor discrete")
         self.refused(base % '{condition: "y > 2", set: {d: 1}}', "unknown name 'y'")
         self.refused(base % '{condition: "x > 2", set: {d: y}}', "unknown name 'y'", "set of 'd'")

@@ -184,6 +184,7 @@ class Wrong(Links):
                 ("rate: 0", "{y: {every: 0.1}}", ("rate", "greater than zero")),
                 ("order: never", "{y: {every: 0.1}}", ("kept or free", "never")),
                 ("seed: 1", "{y: {every: 0}}", ("every", "greater than zero")),
+                ("seed: 1", "{y: {every: 1e-12}}", ("'net.y' come every 1e-12 s", "until the stop", "give at least")),
                 ("seed: 1", "{y: {type: bytes, every: 1}}", ("every", "is of channels of numbers")),
                 ("seed: 1", "{y: {id: 5}}", ("id", "is for a CAN bus")),
                 ("seed: 1", "{y: {offset: 1}}", ("needs 'every'",)),

@@ -1,5 +1,6 @@
 """Balance correction, smooth switching and Hermite extrapolation: observed orders, and what is
 recorded."""
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -60,6 +61,16 @@ class SpringMass(OrderTest):
     def test_order_three_gains_one_too(self):
         self.check(SPRING_MASS, (0.08, 0.04, 0.02), 5, "order 3, smooth", "-cosim_type", "jacobi",
                    "-cosim_balance", "smooth", *order_options(3))
+
+    def test_under_step_control(self):
+        """What is given back is no error of the macro-step that does, or none would be small enough."""
+        for correction, spread in (("smooth", 4), ("constant", 1)):
+            with self.subTest(correction=correction, spread=spread):
+                found = simulate(SPRING_MASS, "-cosim_type", "jacobi", "-cosim_accuracy", 1e-2, "-cosim_balance", correction,
+                                 "-cosim_balance_spread", spread)
+                self.assertLess(np.max(np.abs(found.states.columns("spring.x", "mass.v") - spring_mass(found.time))),
+                                1e-2 * 2 * OMEGA)
+                self.assertLess(int(re.search(r"\((\d+) rejected", found.stdout).group(1)), len(found.time) / 100)
 
     def test_without_correction(self):
         for k in range(1, 4):

@@ -247,10 +247,12 @@ class InTheWay(SplitTest):
         self.assertFalse((self.folder / "new.h5").exists())
 
     def test_a_full_disk(self):
-        """A limit on the size of files stands for it: rows fit into the first parts only."""
+        """A limit on the size of files stands for it: rows fit into the first parts only, and those that do are kept, also
+        where the run is shorter than the time between two flushes."""
         path = self.folder / "full.h5"
         words = ("run", BALL, "-cosim_step", 1e-4, "-cosim_output", path)
-        for limit, parts in ((100000, ("-cosim_record_split", 2e-4)), (320000, SPLIT), (320000, ())):
+        for limit, parts, least in ((100000, ("-cosim_record_split", 2e-4), 0), (320000, SPLIT, 0), (320000, (), 0),
+                                    (600000, (), 1000), (1000000, (), 3000)):
             def limited(limit=limit):
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -262,6 +264,7 @@ class InTheWay(SplitTest):
             with h5py.File(path) as file:
                 self.assertEqual(file.attrs["status"], "failed")
                 self.assertIn(f"its first {len(file['time'])} rows", run.stderr)
+                self.assertGreaterEqual(len(file["time"]), least)
                 self.assertFalse(np.isnan(file["outputs/values"][:]).any())
 
     def test_values_that_are_none(self):

@@ -38,6 +38,7 @@ class ComparedCoupling : public CouplingDecorator {
 
  private:
   bool predict(const MacroStep& step, const CommunicationPoint& point);
+  void give_back(double h);
   void compare(const Trial& trial);
 
   RankNetwork& subsystems_;

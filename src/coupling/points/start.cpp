@@ -81,13 +81,13 @@ std::vector<Happening> settle(RankNetwork& subsystems, ConsistentInputs& consist
 void find_what_holds_in(std::span<const std::size_t> ended, RankNetwork& subsystems,
                         std::span<const Sample> inputs, double slack) {
   std::vector<Happening> waiting;
-  bool changed = false;
+  EventChange change = EventChange::nothing;
   for (const std::size_t k : ended) {
     if (!subsystems.own(k).description().events) continue;
     const IndexRange own = subsystems.inputs_of(k);
     subsystems.at_point(k, [&] {
       subsystems.own(k).happen(EventPass::settle, inputs.subspan(own.first, own.size()), slack,
-                               changed, waiting);
+                               change, waiting);
     });
   }
 }

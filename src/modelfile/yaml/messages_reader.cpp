@@ -101,8 +101,10 @@ class MessagesReader {
         found->fail(
             "is of channels of numbers; texts and bytes are sent when they come and are as "
             "long as they are");
-    if (const auto every = find_field(fields, "every"))
+    if (const auto every = find_field(fields, "every")) {
       port.every = positive(*every, "a time in s");
+      port.location = every->location();
+    }
     if (const auto offset = find_field(fields, "offset")) {
       if (!port.every) offset->fail("needs 'every' beside it");
       port.offset = within(*offset, 0.0, largest_size, "a time in s, 0 or more");

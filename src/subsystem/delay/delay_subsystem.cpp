@@ -127,9 +127,9 @@ class DelaySubsystem : public Subsystem {
     return next ? time_of(*next) : std::numeric_limits<double>::infinity();
   }
 
-  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, EventChange& change,
                  std::vector<Happening>& what) override {
-    changed = false;
+    change = EventChange::nothing;
     now_.input = inputs[0];
     if (pass == EventPass::settle) return Outcome::ok;
     const double arriving = before(now_.point.sum) + std::max(slack, rounding());
@@ -137,9 +137,10 @@ class DelaySubsystem : public Subsystem {
          next = past_.next_break(*next)) {
       left_ = *next;
       arrives_ = now_.point.sum;
-      changed = true;
+      change = EventChange::values;
     }
-    if (changed) what.push_back({0, "what was " + short_number(delay_) + " s before"});
+    if (change == EventChange::values)
+      what.push_back({0, "what was " + short_number(delay_) + " s before"});
     arrived_ = std::max(arrived_, arriving);
     return Outcome::ok;
   }

@@ -187,13 +187,13 @@ double CoSimulation::next_event(std::span<const Sample> /*inputs*/) {
 }
 
 Outcome CoSimulation::happen(EventPass pass, std::span<const Sample> inputs, double slack,
-                             bool& changed, std::vector<Happening>& what) {
+                             EventChange& change, std::vector<Happening>& what) {
   fmu_.note_slack(slack);
-  changed = false;
+  change = EventChange::nothing;
   if (pass == EventPass::settle) return Outcome::ok;
   const std::size_t before = what.size();
   const bool good = fmu_.use().event_mode ? fmu_.happen(inputs, what) : pass_jump(what);
-  changed = what.size() > before;
+  if (what.size() > before) change = EventChange::values;
   return outcome_unless_over(good);
 }
 

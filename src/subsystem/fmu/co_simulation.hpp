@@ -31,7 +31,7 @@ class CoSimulation final : public Subsystem, private TextPorts {
   Outcome linearize(std::span<const Sample> inputs, Linearization& result) override;
   double next_time_event() const override { return fmu_.now().next_event; }
   double next_event(std::span<const Sample> inputs) override;
-  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, EventChange& change,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
   std::optional<double> parameter(std::size_t parameter) override {

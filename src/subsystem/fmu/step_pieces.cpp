@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace concord {
 
@@ -108,12 +109,21 @@ void slopes_at_end(const std::vector<std::vector<double>>& y, double distance,
   }
 }
 
+/// By the quartic; 0 where that is no more than rounding of what it is made of, or than it is away
+/// from the cubic's: what rises like a power of time has no slope where it begins, and another one,
+/// however small, would be taken for its size.
 void slopes_at_start(std::span<const double> y, const std::vector<std::vector<double>>& samples,
                      double distance, std::span<double> slopes) {
-  for (std::size_t i = 0; i < slopes.size(); ++i)
-    slopes[i] = (48 * (samples[0][i] - y[i]) - 36 * (samples[1][i] - y[i]) +
-                 16 * (samples[2][i] - y[i]) - 3 * (samples[3][i] - y[i])) /
-                (12 * distance);
+  constexpr double rounding = 4.0 * std::numeric_limits<double>::epsilon();
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    const auto rise = [&](std::size_t k) { return samples[k][i] - y[i]; };
+    const double quartic = 48 * rise(0) - 36 * rise(1) + 16 * rise(2) - 3 * rise(3);
+    const double cubic = 36 * rise(0) - 18 * rise(1) + 4 * rise(2);
+    double most = std::abs(y[i]);
+    for (const auto& sample : samples) most = std::max(most, std::abs(sample[i]));
+    const bool told = std::abs(quartic) > std::max(48 * rounding * most, std::abs(quartic - cubic));
+    slopes[i] = told ? quartic / (12 * distance) : 0.0;
+  }
 }
 
 }  // namespace concord

@@ -158,10 +158,10 @@ void HostedSubsystem::happen(MessageReader& asked) {
   const auto pass = asked.taken<EventPass>();
   const auto slack = asked.taken<double>();
   read_inputs(asked);
-  bool changed = false;
+  EventChange change = EventChange::nothing;
   happened_.clear();
-  const Outcome outcome = subsystem_->happen(pass, inputs_, slack, changed, happened_);
-  reply(outcome, changed, happened_);
+  const Outcome outcome = subsystem_->happen(pass, inputs_, slack, change, happened_);
+  reply(outcome, change, happened_);
 }
 
 void HostedSubsystem::write_memory() {

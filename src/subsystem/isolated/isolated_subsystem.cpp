@@ -155,8 +155,8 @@ double IsolatedSubsystem::next_event(std::span<const Sample> inputs) {
 }
 
 Outcome IsolatedSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
-                                  bool& changed, std::vector<Happening>& what) {
-  return attempt(RemoteFunction::happen, std::tie(changed, what), pass, slack, inputs);
+                                  EventChange& change, std::vector<Happening>& what) {
+  return attempt(RemoteFunction::happen, std::tie(change, what), pass, slack, inputs);
 }
 
 Outcome IsolatedSubsystem::set_parameter(std::size_t parameter, double value) {

@@ -42,7 +42,7 @@ class IsolatedSubsystem final : public Subsystem, private TextPorts {
                   std::span<double> states, std::span<Sample> outputs) override;
   double next_time_event() const override { return remote_->status().next_time_event; }
   double next_event(std::span<const Sample> inputs) override;
-  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, EventChange& change,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
   std::optional<double> parameter(std::size_t parameter) override;

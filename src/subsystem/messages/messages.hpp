@@ -9,6 +9,7 @@
 #include "subsystem/integrator_settings.hpp"
 #include "subsystem/subsystem.hpp"
 #include "subsystem/text_ports.hpp"
+#include "support/shared_text.hpp"
 
 namespace concord {
 
@@ -26,6 +27,7 @@ struct MessagePort {
   double start = 0.0;             ///< the number received before the first
   std::uint32_t id = 0;           ///< on a CAN bus, of a channel's frames
   bool extended = false;          ///< they have 29 bits
+  SharedText location{};          ///< of `every`
 };
 
 /// What a message goes through: it waits while others are sent, is sent at the rate, and arrives

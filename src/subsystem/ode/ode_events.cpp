@@ -171,14 +171,42 @@ bool OdeEvents::take(double t, std::span<const double> x, std::span<const Sample
   return checked_.f(t, x, u_, dxdt_);
 }
 
+/// The outputs, with slopes, that the inputs which were taken last and what states do give. False:
+/// the model cannot tell.
+bool OdeEvents::look_at_outputs(double t, std::span<const double> x, std::vector<Sample>& outputs) {
+  y_.resize(checked_.output_count());
+  dydt_.resize(y_.size());
+  if (!checked_.output_slopes(t, x, u_, {dxdt_, dudt_}, dydt_) || !checked_.g(t, x, u_, y_))
+    return false;
+  outputs.clear();
+  for (std::size_t o = 0; o < y_.size(); ++o) outputs.push_back({y_[o], dydt_[o]});
+  return true;
+}
+
+/// Whether no output is elsewhere than before a pass by more than its other slope makes of the time
+/// to which instants are exact: then it has bent, and has not jumped.
+bool OdeEvents::only_bends(double t, std::span<const double> x, double slack) {
+  constexpr double instants_apart = 3.0, rounding = 16.0 * std::numeric_limits<double>::epsilon();
+  if (!checked_.f(t, x, u_, dxdt_) || !look_at_outputs(t, x, outputs_behind_)) return false;
+  return std::ranges::equal(
+      outputs_before_, outputs_behind_, [&](const Sample& a, const Sample& b) {
+        const double bend = std::abs(b.derivative - a.derivative);
+        const double bound =
+            bend > 0.0 ? instants_apart * slack * bend + rounding * std::abs(a.value) : 0.0;
+        return std::abs(b.value - a.value) <= bound;
+      });
+}
+
 bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double> x,
-                       std::span<const Sample> inputs, double slack, bool& changed,
+                       std::span<const Sample> inputs, double slack, EventChange& change,
                        std::vector<Happening>& what) {
   if (!take(t, x, inputs)) return false;
   EventPoint point{t, u_, {dxdt_, dudt_}, slack};
   const auto& found = search_.way().found;
   if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
   if (errors_.t == t) point.errors = {errors_.states, errors_.inputs};
+  const bool known = pass == EventPass::happen && look_at_outputs(t, x, outputs_before_);
+  bool changed = false;
   const bool good = at(t, [&](double inside) {
     point.inside = inside;
     changed =
@@ -186,6 +214,10 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   });
   search_.forget(slack);
   checked_.forget();
+  if (changed) {
+    const bool bends = known && good && only_bends(t, x, slack);
+    change = bends ? EventChange::slopes : EventChange::values;
+  }
   looked_.t = t;
   looked_.inputs.assign(inputs.begin(), inputs.end());
   const bool nothing = good && pass == EventPass::happen && !changed;

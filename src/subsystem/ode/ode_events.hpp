@@ -38,7 +38,7 @@ class OdeEvents {
 
   /// At t, where the last search has ended, with x. False: the model fails.
   bool happen(EventPass pass, double t, double begin, std::span<double> x,
-              std::span<const Sample> inputs, double slack, bool& changed,
+              std::span<const Sample> inputs, double slack, EventChange& change,
               std::vector<Happening>& what);
 
   /// As TellsGrazes, on the way from `begin` to t and x; `noise`: relative, of states and inputs.
@@ -80,6 +80,8 @@ class OdeEvents {
   double last_known(std::size_t indicator, double begin, double t) const;
   Graze graze(const EventSearch::Turn& turn, double t, std::span<const double> x);
   bool take(double t, std::span<const double> x, std::span<const Sample> inputs);
+  bool look_at_outputs(double t, std::span<const double> x, std::vector<Sample>& outputs);
+  bool only_bends(double t, std::span<const double> x, double slack);
 
   /// `call` of t on the side from which f and g have their limits. False: the model fails.
   template <class Call>
@@ -105,6 +107,8 @@ class OdeEvents {
     double t = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> states, inputs;
   } errors_;
+  std::vector<Sample> outputs_before_, outputs_behind_;  ///< of a pass
+  std::vector<double> y_, dydt_;                         ///< scratch
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();
 };
 

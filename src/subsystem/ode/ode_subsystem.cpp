@@ -97,7 +97,7 @@ class OdeSubsystem final : public Subsystem,
                      std::span<double> f, std::span<double> g) override {
     return events_->pass_discrete(now_.t, now_.x, inputs, errors, f, g);
   }
-  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample> inputs, double slack, EventChange& change,
                  std::vector<Happening>& what) override;
   Outcome set_parameter(std::size_t parameter, double value) override;
   std::optional<double> parameter(std::size_t p) override {
@@ -451,10 +451,10 @@ double OdeSubsystem::next_event(std::span<const Sample> inputs) {
 }
 
 Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, double slack,
-                             bool& changed, std::vector<Happening>& what) {
+                             EventChange& change, std::vector<Happening>& what) {
   trials_.first.reset();
   now_.seen = false;
-  changed = false;
+  change = EventChange::nothing;
   if (pass == EventPass::happen && hybrid_ == nullptr && events_->is_quiet(now_.t, inputs, slack)) {
     events_->search().forget(slack);
     return Outcome::ok;
@@ -462,7 +462,7 @@ Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, dou
   HandledEvents* handled = integrator_ ? integrator_->handled_events() : nullptr;
   if (handled != nullptr && handling() == EventHandling::told)
     own_events_->take_handled(std::exchange(handled->what, {}));
-  return checked(events_->happen(pass, now_.t, now_.begin, now_.x, inputs, slack, changed, what));
+  return checked(events_->happen(pass, now_.t, now_.begin, now_.x, inputs, slack, change, what));
 }
 
 Outcome OdeSubsystem::set_parameter(std::size_t parameter, double value) {

@@ -66,6 +66,23 @@ TEST(SlopeSamples, CubicsAreDifferentiatedExactly) {
   EXPECT_NEAR(slopes[0], 3.0 * 0.9 * 0.9, 1e-12);
 }
 
+/// Neither rounding nor what the quartic misses is a slope.
+TEST(SlopeSamples, PowersOfTimeBeginWithoutASlope) {
+  const double distance = 4e-9;
+  for (int power = 2; power <= 8; ++power) {
+    SlopeSamples samples(2);
+    samples.begin();
+    for (int k = 0; k < sampled_ends; ++k) {
+      const double rise = 0.3 * std::pow((k + 1) * distance, power);
+      samples.take(k, std::vector<double>{rise, rise - 2e-9 * (k + 1)}, 0);
+    }
+    std::vector<double> slopes(2);
+    samples.at_start(std::vector<double>{0.0, 0.0}, distance, slopes);
+    EXPECT_EQ(slopes[0], 0.0) << power;
+    EXPECT_NEAR(slopes[1], -2e-9 / distance, 1e-8) << power;
+  }
+}
+
 TEST(SlopeSamples, BehindAnEventOnlyTheLastTwoCount) {
   std::vector<double> slopes(2);
   const SlopeSamples samples = sampled(1);

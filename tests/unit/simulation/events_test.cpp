@@ -159,10 +159,11 @@ class Sawtooth : public Subsystem {
     return Outcome::ok;
   }
   double next_event(std::span<const Sample>) override { return now_.t + (0.7 - now_.x); }
-  Outcome happen(EventPass pass, std::span<const Sample>, double slack, bool& changed,
+  Outcome happen(EventPass pass, std::span<const Sample>, double slack, EventChange& change,
                  std::vector<Happening>& what) override {
-    changed = pass == EventPass::happen && now_.x >= 0.7 - slack;
-    if (changed) {
+    const bool due = pass == EventPass::happen && now_.x >= 0.7 - slack;
+    change = due ? EventChange::values : EventChange::nothing;
+    if (due) {
       now_.x -= 1.0;
       what.push_back({0, "tooth"});
     }
