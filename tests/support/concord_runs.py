@@ -1,4 +1,5 @@
 """Runs the program (environment variable CONCORD_PROGRAM) and reads what it records."""
+import atexit
 import functools
 import os
 import subprocess
@@ -24,6 +25,7 @@ ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
 
 # Whether this build has the Python package, which draws.
 PICTURES = os.environ.get("CONCORD_HAS_PYTHON", "1") == "1"
+DRAW = ("plot", "report", "linearize", "study", "fit")
 
 # As methods 6 says: only the error of the coupling method itself remains.
 TIGHT = ("-cosim_rtol 1e-12 -cosim_atol 1e-12 "
@@ -81,8 +83,24 @@ def _commands(_thread):
     return OneAfterTheOther("command_after_command")
 
 
+@functools.cache
+def draw_in_one_python():
+    """Pictures by the program are drawn by processes that have matplotlib already, unless CONCORD_PYTHON is set."""
+    script = Path(__file__).with_name("python_after_python.py")
+    folder = tempfile.TemporaryDirectory()
+    path = str(Path(folder.name) / "drawing")
+    python = subprocess.Popen(["/usr/bin/python3", "-B", script, "--listen", path], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    atexit.register(lambda: (python.communicate(), folder.cleanup()))
+    python.stdout.readline()
+    os.environ.update(CONCORD_DRAWING_SOCKET=path)
+    os.environ.setdefault("CONCORD_PYTHON", str(script))
+
+
 def execute(*arguments, ranks=1, timeout=HANGS):
     """The program's CompletedProcess, whatever its exit code."""
+    if PICTURES and arguments[0] in DRAW:
+        draw_in_one_python()
     command = [os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
     if ranks == 1:
         return _commands(threading.get_ident()).run(command, timeout)
