@@ -404,7 +404,7 @@ class Kills(RestartTest):
              (TWO_MASS, 3, ("-cosim_adapt", "predictor", "-cosim_stop", 5)),
              (TWO_MASS, 1, ("-cosim_hold", "extrapolate", "-cosim_hold_order", 1, "-cosim_type",
                             "jacobi", "-cosim_balance", "constant", "-cosim_step", 1e-4)),
-             (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.01)),
+             (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.02)),
              (EXAMPLES / "linked_rods" / "linked_rods.yaml", 1, ("-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-cosim_step", 1e-4, "-cosim_record_split", 2e-4)),
@@ -441,7 +441,7 @@ class Kills(RestartTest):
     def test_signals(self):
         for name in in_short((signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU), 2, 1):
             wait_until(lambda number=name: self.stopped(number), "a signal before the run's end")
-            run = self.go(THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
+            run = self.go(THERMOSTAT, *self.options("parts", "-cosim_step", 0.02),
                           "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.require_same()
@@ -449,10 +449,10 @@ class Kills(RestartTest):
     def stopped(self, number):
         """A run to which a signal came behind its start, and before its end."""
         self.clear()
-        self.whole(THERMOSTAT, "-cosim_step", 0.01)
+        self.whole(THERMOSTAT, "-cosim_step", 0.02)
         run = subprocess.Popen(
             [str(word) for word in (os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
-                                    *self.options("parts", "-cosim_step", 0.01))],
+                                    *self.options("parts", "-cosim_step", 0.02))],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_until((self.folder / "parts.chk").exists, "a checkpoint", run)
         run.send_signal(number)
@@ -462,7 +462,7 @@ class Kills(RestartTest):
         return run.returncode == 3
 
     def test_a_chain_of_ten_limits(self):
-        options = ("-cosim_step", 1e-2)
+        options = ("-cosim_step", 2e-2)
 
         def ten():
             """Unless the machine has become faster since the whole run, which was measured."""

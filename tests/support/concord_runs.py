@@ -1,5 +1,4 @@
 """Runs the program (environment variable CONCORD_PROGRAM) and reads what it records."""
-import atexit
 import functools
 import os
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from drawing import draw_in_one_python
 from patience import HANGS
 from one_after_the_other import OneAfterTheOther
 
@@ -81,20 +81,6 @@ def in_short(choices, step, first=0):
 @functools.cache
 def _commands(_thread):
     return OneAfterTheOther("command_after_command")
-
-
-@functools.cache
-def draw_in_one_python():
-    """Pictures by the program are drawn by processes that have matplotlib already, unless CONCORD_PYTHON is set."""
-    script = Path(__file__).with_name("python_after_python.py")
-    folder = tempfile.TemporaryDirectory()
-    path = str(Path(folder.name) / "drawing")
-    python = subprocess.Popen(["/usr/bin/python3", "-B", script, "--listen", path], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE)
-    atexit.register(lambda: (python.communicate(), folder.cleanup()))
-    python.stdout.readline()
-    os.environ.update(CONCORD_DRAWING_SOCKET=path)
-    os.environ.setdefault("CONCORD_PYTHON", str(script))
 
 
 def execute(*arguments, ranks=1, timeout=HANGS):
