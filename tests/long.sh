@@ -20,7 +20,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/common.sh"
 install_packages
 bash "$root/scripts/install_packages.sh" "$logs/install.log" slurmctld slurmd slurm-client munge
 configure
-build_targets all architecture_headers_alone advance_cost batch_cost expression_cost
+build_targets all architecture_headers_alone architecture_public_headers_alone advance_cost batch_cost expression_cost
 mpi_environment
 export OMPI_MCA_mpi_yield_when_idle=1  # two ranks of one run do not keep the cores from the other
 

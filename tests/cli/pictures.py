@@ -99,7 +99,7 @@ class Pictures(ModelTest):
                            f"      derivatives: {{x: 1}}\n      outputs: {{x: x, {outputs}}}\n"
                            f"      units: {{{units}}}\n")
         path = self.folder / "many.h5"
-        self.assertEqual(execute("run", model, "-cosim_output", path).returncode, 0)
+        self.assertEqual(execute("run", model, "-cosim_step", 0.1, "-cosim_output", path).returncode, 0)
         return path
 
     def test_all_that_are_named(self):

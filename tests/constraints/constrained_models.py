@@ -1,4 +1,6 @@
 """Models with constraints and their solutions."""
+import functools
+
 import numpy as np
 from concord_runs import EXAMPLES
 
@@ -78,6 +80,7 @@ constraints:
 """
 
 
+@functools.cache
 def rods(stop):
     """Times, states (phi, omega of short and long) and force of linked_rods: the constraint,
     differentiated twice, gives the force; classical Runge-Kutta with small steps."""

@@ -14,6 +14,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from drawing import draw_in_one_python  # noqa: E402
 from pages import Block, before, blocks_of, indented_commands
 
 NOT_RUN_AT_MOST = 30  # those that install, build, need a cluster or take minutes
@@ -115,6 +117,7 @@ def run_page(page, concord, package, root):
 
 def main():
     concord, package, root, *pages = map(Path, sys.argv[1:])
+    draw_in_one_python()
     with ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(lambda page: run_page(page, concord, package, root), pages))
     ran, told = sum(count for count, _ in results), [reason for _, reasons in results for reason in reasons]

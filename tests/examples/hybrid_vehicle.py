@@ -74,7 +74,7 @@ class Vehicle(unittest.TestCase):
                 self.assertLess(abs(observed - order), around)
 
     def test_solved(self):
-        for method, ranks in in_short((("missiles", 1), ("missiles", 3), ("jfm", 1), ("jfm", 3)), 3):
+        for method, ranks in in_short((("missiles", 3), ("missiles", 1), ("jfm", 3), ("jfm", 1)), 3):
             found = errors("-cosim_type", method, ranks=ranks)
             self.assertTrue(np.all(found < (6e-6, 3e-7, 2e-8)))
 

@@ -8,17 +8,19 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import PICTURES, SPRING_MASS, ModelTest, execute
+from concord_runs import PICTURES, SPRING_MASS, ModelTest, execute, in_short
 from patience import HANGS, wait_until
 
 
 class RunningTest(ModelTest):
-    """Runs that go on until they are ended."""
+    """Runs that go on until they are ended; in short by the clock, 1000 rows in a second."""
+    PACE = in_short(((), ("-cosim_realtime", 1)), 2, 1)[0]
+
     def begin(self, *options, ranks=1):
         path = self.folder / f"run{len(list(self.folder.iterdir()))}.h5"
         launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
         words = [*launcher, os.environ["CONCORD_PROGRAM"], "run", SPRING_MASS, "-cosim_step", 1e-3,
-                 "-cosim_stop", 1e6, "-cosim_output", path, *options]
+                 "-cosim_stop", 1e6, "-cosim_output", path, *self.PACE, *options]
         run = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(self.end, run)

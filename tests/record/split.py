@@ -77,7 +77,7 @@ class SplitTest(ModelTest):
 class Same(SplitTest):
     CASES = ((1, SPRING_MASS, ("-cosim_step", 5e-3)),
              (2, TWO_MASS, ("-cosim_type", "missiles", "-cosim_step", 5e-4)),
-             (3, TWO_MASS, ("-cosim_type", "jacobi", "-cosim_step", 5e-4, "-cosim_record",
+             (3, TWO_MASS, ("-cosim_type", "jacobi", "-cosim_step", 5e-4, "-cosim_stop", 1, "-cosim_record",
                             "outputs,states,balance")),
              (2, BALL, STEPS),
              (1, BALL, ("-cosim_step", 3e-4, "-cosim_record_variables", "ball.h")),
@@ -150,9 +150,10 @@ class Same(SplitTest):
             self.assertEqual(times, list(file["time"]))
 
     def test_compression(self):
-        whole = self.run_to("whole.h5", TWO_MASS, "-cosim_step", 2e-4)
-        split = self.run_to("split.h5", TWO_MASS, "-cosim_step", 2e-4, *SPLIT,
+        whole = self.run_to("whole.h5", TWO_MASS, *STEPS)
+        split = self.run_to("split.h5", TWO_MASS, *STEPS, "-cosim_record_split", 1e-4,
                             "-cosim_record_compression", 3, ranks=2)
+        self.assertGreater(len(self.parts(split)), 1)
         for part in self.parts(split):
             with h5py.File(part) as file:
                 self.assertEqual(file["time"].compression, "gzip")
@@ -276,7 +277,7 @@ class InTheWay(SplitTest):
 class Running(RunningTest):
     def test_read_while_parts_are_begun(self):
         for ranks in (1, 2):
-            run, path = self.begin(*SPLIT, ranks=ranks)
+            run, path = self.begin(*SPLIT, *(("-cosim_realtime", 5) if self.PACE else ()), ranks=ranks)
             self.read_until(path, lambda sizes: sizes[-1] > 5000)
             exported = execute("export", path, "-o", self.folder / "now.csv")
             again = exported.returncode and execute("export", path, "-o", self.folder / "now.csv")

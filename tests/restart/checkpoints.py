@@ -4,6 +4,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 from itertools import product
 
@@ -15,8 +16,8 @@ from patience import wait_until
 from restart_runs import RestartTest, differences, largest_difference
 
 BALL, THERMOSTAT = (EXAMPLES / name / f"{name}.yaml" for name in ("bouncing_ball", "thermostat"))
-STEPS = ("-cosim_step", 1e-3)
-FEW_STEPS = ("-cosim_step", 5e-3)  # with a checkpoint at each epoch
+STEPS = ("-cosim_step", 5e-3)
+FEW_STEPS = ("-cosim_step", 1e-2)  # with a checkpoint at each epoch
 CELLS = """experiment: {start: 0, stop: 0.1}
 templates:
   cell:
@@ -224,8 +225,9 @@ class Files(RestartTest):
 
     def test_a_full_disk(self):
         """At any size; the limit of the file size stands for it. Restarts go on when there is room again."""
-        options = self.options("parts", *STEPS)
-        self.whole(TWO_MASS, *STEPS)
+        self.EPOCH, steps = 25, ("-cosim_step", 1e-3)
+        options = self.options("parts", *steps)
+        self.whole(TWO_MASS, *steps)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
         rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
@@ -338,9 +340,9 @@ class Files(RestartTest):
         self.clear()
         folder, away = self.folder / "there", self.folder / "away"
         folder.mkdir()
-        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT, "-cosim_step", 2e-3,
+        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT, "-cosim_step", 1e-2,
                  "-cosim_output", self.folder / "parts.h5", "-cosim_checkpoint", folder / "a.chk",
-                 "-cosim_checkpoint_epoch", 1000, "-cosim_checkpoint_every", 1e-3]
+                 "-cosim_checkpoint_epoch", 200, "-cosim_checkpoint_every", 1e-3]
         run = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
         wait_until((folder / "a.chk").exists, "a checkpoint", run)
@@ -366,16 +368,32 @@ class Files(RestartTest):
                      "canGetAndSetFMUState")
 
     def test_two_restarts_at_once(self):
-        steps = ("-cosim_step", 0.03)
+        """The second comes while the first writes, and leaves all to it."""
+        wait_until(self.meets_another, "a second restart before the first one's end")
+
+    def meets_another(self):
+        """Whether the first one was not at its end when it was halted."""
+        self.clear()
+        steps = ("-cosim_step", 0.5)
         self.stopped(THERMOSTAT, steps)
-        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
-                 *self.options("parts", *steps), "-cosim_restart", "auto"]
-        runs = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        ends = [(run.communicate()[1], run.returncode) for run in runs]
-        self.assertEqual(sorted(code for _, code in ends), [0, 2], ends)
+        words = ("run", THERMOSTAT, *self.options("parts", *steps), "-cosim_restart", "auto")
+        first = subprocess.Popen([str(word) for word in (os.environ["CONCORD_PROGRAM"], *words)],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            lock = self.folder / ".parts.h5.lock"
+            while first.poll() is None and not (lock.exists() and str(first.pid) in lock.read_text()):
+                time.sleep(1e-3)
+            first.send_signal(signal.SIGSTOP)
+            if not lock.exists():
+                return False
+            self.refused(execute(*words), f"another run is writing it (process {first.pid}")
+        finally:
+            first.send_signal(signal.SIGCONT)
+            _, errors = first.communicate()
+        self.assertEqual(first.returncode, 0, errors)
         self.whole(THERMOSTAT, *steps)
         self.require_same()
+        return True
 
 
 class Kills(RestartTest):
@@ -386,7 +404,7 @@ class Kills(RestartTest):
              (TWO_MASS, 3, ("-cosim_adapt", "predictor", "-cosim_stop", 5)),
              (TWO_MASS, 1, ("-cosim_hold", "extrapolate", "-cosim_hold_order", 1, "-cosim_type",
                             "jacobi", "-cosim_balance", "constant", "-cosim_step", 1e-4)),
-             (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.01)),
+             (THERMOSTAT, 1, ("-cosim_type", "monolithic", "-cosim_step", 0.02)),
              (EXAMPLES / "linked_rods" / "linked_rods.yaml", 1, ("-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-subsystem_integrator", "cvode_bdf", "-cosim_step", 1e-3)),
              (TWO_MASS, 1, ("-cosim_step", 1e-4, "-cosim_record_split", 2e-4)),
@@ -423,7 +441,7 @@ class Kills(RestartTest):
     def test_signals(self):
         for name in in_short((signal.SIGTERM, signal.SIGUSR1, signal.SIGXCPU), 2, 1):
             wait_until(lambda number=name: self.stopped(number), "a signal before the run's end")
-            run = self.go(THERMOSTAT, *self.options("parts", "-cosim_step", 0.01),
+            run = self.go(THERMOSTAT, *self.options("parts", "-cosim_step", 0.02),
                           "-cosim_restart", "auto")
             self.assertEqual(run.returncode, 0, run.stderr)
             self.require_same()
@@ -431,10 +449,10 @@ class Kills(RestartTest):
     def stopped(self, number):
         """A run to which a signal came behind its start, and before its end."""
         self.clear()
-        self.whole(THERMOSTAT, "-cosim_step", 0.01)
+        self.whole(THERMOSTAT, "-cosim_step", 0.02)
         run = subprocess.Popen(
             [str(word) for word in (os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
-                                    *self.options("parts", "-cosim_step", 0.01))],
+                                    *self.options("parts", "-cosim_step", 0.02))],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_until((self.folder / "parts.chk").exists, "a checkpoint", run)
         run.send_signal(number)
@@ -444,7 +462,7 @@ class Kills(RestartTest):
         return run.returncode == 3
 
     def test_a_chain_of_ten_limits(self):
-        options = ("-cosim_step", 5e-3)
+        options = ("-cosim_step", 2e-2)
 
         def ten():
             """Unless the machine has become faster since the whole run, which was measured."""

@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 import numpy as np
-from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute
+from concord_runs import EXAMPLES, TWO_MASS, ModelTest, execute, in_short
 
 LEFT = {"m": 5.0, "c": 1e4, "d": 10.0}
 RIGHT = {"m": 80.0, "c": 1e5, "d": 40.0, "c_couple": 1e4, "d_couple": 10.0}
@@ -90,7 +90,9 @@ class Gradient(ModelTest):
         words = ("integral((left.x - right.x)^2) + 0.1*final(left.v)", ",".join(at))
         found, _ = self.gradient(TWO_MASS, *words)
         self.check(found, cost(at).real, {name: slope(cost, at, name) for name in at})
-        self.assertEqual(found, self.gradient(TWO_MASS, *words, ranks=3)[0])
+        few = in_short(list(at), 3)
+        on_ranks = self.gradient(TWO_MASS, words[0], ",".join(few), ranks=3)[0]
+        self.assertEqual(on_ranks, {**found, "by": [entry for entry in found["by"] if entry["name"] in few]})
 
     def test_misfit(self):
         times = np.linspace(0, STOP, 21)

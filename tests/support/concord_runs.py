@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from drawing import draw_in_one_python
 from patience import HANGS
 from one_after_the_other import OneAfterTheOther
 
@@ -24,6 +25,7 @@ ALGEBRAIC_LOOP = EXAMPLES / "algebraic_loop" / "algebraic_loop.yaml"
 
 # Whether this build has the Python package, which draws.
 PICTURES = os.environ.get("CONCORD_HAS_PYTHON", "1") == "1"
+DRAW = ("plot", "report", "linearize", "study", "fit")
 
 # As methods 6 says: only the error of the coupling method itself remains.
 TIGHT = ("-cosim_rtol 1e-12 -cosim_atol 1e-12 "
@@ -83,6 +85,8 @@ def _commands(_thread):
 
 def execute(*arguments, ranks=1, timeout=HANGS):
     """The program's CompletedProcess, whatever its exit code."""
+    if PICTURES and arguments[0] in DRAW:
+        draw_in_one_python()
     command = [os.environ["CONCORD_PROGRAM"], *map(str, arguments)]
     if ranks == 1:
         return _commands(threading.get_ident()).run(command, timeout)
