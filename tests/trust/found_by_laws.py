@@ -338,13 +338,12 @@ connections: [a.y -> b.y, b.u -> a.u]
                         self.assertEqual(len(found.event_times), count)
 
     LOOP_OF_THREE = """
-experiment: {start: 0, stop: 6}
+experiment: {start: 0, stop: 8}
 subsystems:
   a: {equations: {inputs: {u: 0}, states: {x: 0}, derivatives: {x: u - x}, outputs: {y: "0.4*abs(u) + x - 0.2"}}}
-  b: {equations: {inputs: {y: 0, w: 0}, states: {z: 0.3}, derivatives: {z: y - 2*z},
-                  outputs: {u: "sin(4*t) - 0.7*max(y, 0.1) + 0.3*w + 0.2*z"}}}
-  c: {equations: {inputs: {y: 0}, outputs: {w: "min(y, 0.3)"}}}
-connections: [a.y -> b.y, b.u -> a.u, a.y -> c.y, c.w -> b.w]
+  b: {equations: {inputs: {v: 0}, outputs: {u: "sin(2*t) - 0.7*max(v, 0.1)"}}}
+  c: {equations: {inputs: {y: 0}, outputs: {v: "max(y, 0)"}}}
+connections: [a.y -> c.y, c.v -> b.v, b.u -> a.u]
 """
 
     def test_once(self):
@@ -358,7 +357,7 @@ connections: [a.y -> b.y, b.u -> a.u, a.y -> c.y, c.w -> b.w]
         """Several kinks of three subsystems in each period, on ranks of their own."""
         model = self.model(self.LOOP_OF_THREE)
         exact = simulate(model, "-cosim_type", "monolithic", "-cosim_accuracy", 1e-9)
-        self.assertGreater(len(exact.event_times), 20)
+        self.assertEqual(len(exact.event_times), 20)
         for kind, ranks in (("jfm", 1), ("missiles", 1), ("jfm", 2)):
             with self.subTest(kind=kind, ranks=ranks):
                 found = simulate(model, "-cosim_type", kind, ranks=ranks)
