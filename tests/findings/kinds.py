@@ -52,14 +52,16 @@ def exact_outputs(model, grid, fastest=0.0, pieces=2):
     return _SOLVED[key]
 
 
-def errors(model, results, fastest=0.0, pieces=2, exact=None):
-    """Largest error of each output over the communication points, relative to its range."""
-    time, values = results.time, results.outputs.columns(*model.output_names())
-    if exact is None:
+def errors(model, results, fastest=0.0, pieces=2, exact=None, time=None):
+    """Largest error of each output over the communication points, relative to its range. `exact`: outputs as a
+    function of time, else by collocation; `time`: instead of the results'."""
+    time = results.time if time is None else time
+    values = results.outputs.columns(*model.output_names())
+    if len(time) > MOST_ROWS:
         rows = np.unique(np.concatenate([np.arange(min(len(time), MOST_ROWS // 2)),
                                          np.linspace(0, len(time) - 1, MOST_ROWS // 2).astype(int)]))
         time, values = time[rows], values[rows]
-        exact = exact_outputs(model, time, fastest, pieces)
+    exact = exact(time) if exact else exact_outputs(model, time, fastest, pieces)
     size = np.abs(exact).max(axis=0)
     with np.errstate(all="ignore"):
         worst = np.abs(values - exact).max(axis=0) / np.where(size > 0, size, 1.0)
@@ -73,7 +75,7 @@ class Kinds:
                      pieces=2, exact=None):
         """The run completes with an error below `allowed`; or, where it may, it is refused in one
         line; or it says that its accuracy is not reached and estimates a third of the error or more.
-        `exact`: outputs as a function of time, else by collocation."""
+        `exact`: as of errors."""
         done = run(model, *options)
         label = " ".join(map(str, options))
         if not done.completed and may_refuse:
@@ -81,8 +83,7 @@ class Kinds:
             self.assert_refused(done)
             return done
         self.assertTrue(done.completed, f"{label}: exit code {done.code}, {done.reason}")
-        solution = None if exact is None else exact(done.results.time)
-        worst = errors(model, done.results, fastest, pieces, solution).max()
+        worst = errors(model, done.results, fastest, pieces, exact).max()
         told = done.told if may_tell else 0.0
         print(f"{label}: error {worst:.2e}, told {told:.2e}")
         self.assertLess(worst, max(allowed, 3.0 * told), label)
