@@ -85,7 +85,8 @@ class EveryRecord(unittest.TestCase):
             grid = "-cosim_output_interval" in options
             with self.subTest(ranks=ranks, method=method, options=options), tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "all.h5"
-                run = run_here(TWO_MASS, "-cosim_type", method, "-cosim_step", 1e-3, "-cosim_stop", 0.3, "-cosim_record",
+                run = run_here(TWO_MASS, "-cosim_type", method, "-cosim_step", 1e-3, "-cosim_stop", 0.3,
+                               "-cosim_record",
                                record.replace(",balance", "") if method == "jfm" else record,
                                *options, "-cosim_output", path, ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)

@@ -77,8 +77,8 @@ class Same(PythonTest):
         self.python = self.written(CARS, PYTHON)
 
     def test_every_method(self):
-        for kind, ranks in in_short((("jfm", 1), ("missiles", 1), ("jacobi", 1), ("gauss", 1), ("monolithic", 1), ("jfm", 3),
-                                     ("missiles", 3), ("jacobi", 3), ("gauss", 3)), 2):
+        for kind, ranks in in_short((("jfm", 1), ("missiles", 1), ("jacobi", 1), ("gauss", 1), ("monolithic", 1),
+                                     ("jfm", 3), ("missiles", 3), ("jacobi", 3), ("gauss", 3)), 2):
             self.compare(kind, 1e-12, ranks)
 
     def test_without_jacobians(self):
