@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""step_control.py [PROGRAM] [PICTURE]: macro-steps chosen by Richardson's estimates (Arnold 2012,
+"""step_control.py [PROGRAM] [PICTURE] [COUPLING]: macro-steps chosen by Richardson's estimates (Arnold 2012,
 "Communication step size control: Quarter car") and by the estimators' prediction against fixed ones,
 on the quarter car.
 
-For both couplings and orders 0 to 2: error and number of macro-steps at tolerances from 1e-2 down, and
+For both couplings, or the one, and orders 0 to 2: error and number of macro-steps at tolerances from 1e-2 down, and
 of fixed macro-steps; the error is the largest of any state over the run, relative to the state's
 largest value, against the matrix exponential.
 """
@@ -22,7 +22,7 @@ from matplotlib import pyplot  # noqa: E402, after the choice of what draws
 FOLDER = Path(__file__).resolve().parent
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else str(FOLDER.parents[1] / "build/bin/concord")
 PICTURE = sys.argv[2] if len(sys.argv) > 2 else "step_control.png"
-COUPLINGS = ("displacement", "force")
+COUPLINGS = tuple(sys.argv[3:]) or ("displacement", "force")
 ORDERS = (0, 1, 2)
 TOLERANCES = {0: (1e-2, 1e-3, 1e-4), 1: (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
               2: (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)}
@@ -89,7 +89,8 @@ def draw(results):
               "predictor": ("-.", "^", "full")}
     colours = {0: "#1f77b4", 1: "#2ca02c", 2: "#d62728"}
     pyplot.rcParams["axes.titlesize"] = 10
-    figure, panels = pyplot.subplots(2, 3, figsize=(15, 10), layout="constrained")
+    figure, panels = pyplot.subplots(len(COUPLINGS), 3, figsize=(15, 5 * len(COUPLINGS)), layout="constrained",
+                                     squeeze=False)
     figure.suptitle("Quarter car: fixed macro-steps and macro-steps under control")
     for coupling, row in zip(COUPLINGS, panels):
         for axes, (counted, label) in zip(row, (("steps", "macro-steps"), ("evaluations", "coupling evaluations"))):

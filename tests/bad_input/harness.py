@@ -2,6 +2,7 @@
 
 A case is a function with one argument, the Bench it works on; `@case` gives it to ctest.
 """
+import functools
 import os
 import subprocess
 import sys
@@ -13,6 +14,12 @@ from patience import HANGS
 
 PROGRAM = Path(os.environ["CONCORD_PROGRAM"]).resolve()
 COMMANDS = OneAfterTheOther("command_after_command")
+
+
+@functools.cache
+def runs(ranks):
+    return OneAfterTheOther("run_after_run", "mpirun", "--oversubscribe", "-n", str(ranks))
+
 
 # What a user must never see. `mpirun` names the rank that ended first: that is its own affair.
 NEVER = ("PETSC ERROR", "MPI_ABORT", "MPI_ERRORS", "HDF5-DIAG", "Segmentation", "core dumped",
@@ -132,6 +139,11 @@ class Bench:
         command = self.command(*words)
         ended = COMMANDS.run(command, HANGS, self.folder)
         return Ended(" ".join(command), ended.returncode, ended.stdout, ended.stderr)
+
+    def run_kept(self, *words, ranks=1):
+        """A run of a model by processes that are kept: for what ends well."""
+        ended = runs(ranks).run(words, HANGS, self.folder)
+        return Ended(f"run {' '.join(words)} on {ranks} ranks", ended.returncode, ended.stdout, ended.stderr)
 
     def results(self):
         return sorted(path.name for path in self.folder.rglob("*.h5*"))

@@ -25,8 +25,8 @@ def runs(name, text, *options, ranks=(1,), steps=None, methods=("jfm",), check=N
         same_size = () if steps is None else ("-cosim_adapt", "none")
         for method in in_short(methods, 3, number):
             for count in in_short(ranks, 2, number // 3):
-                ended = bench.run("run", "model.yaml", "-cosim_type", method, *same_size, *options,
-                                  ranks=count).succeeds()
+                words = ("model.yaml", "-cosim_type", method, *same_size, *options)
+                ended = (bench.run("run", *words) if count == 1 else bench.run_kept(*words, ranks=count)).succeeds()
                 status, time = bench.record()
                 ended.require(status in ("completed", "inaccurate"), f"status {status}")
                 ended.require(steps is None or len(time) == steps + 1, f"{len(time)} rows")
@@ -154,8 +154,7 @@ def more_ranks_than_subsystems(bench):
     """Ranks without subsystems take part in everything."""
     bench.write("model.yaml", PAIR)
     for method in in_short(METHODS, 3):
-        bench.run("run", "model.yaml", "-cosim_type", method, "-cosim_step", "0.1",
-                  ranks=5).succeeds()
+        bench.run_kept("model.yaml", "-cosim_type", method, "-cosim_step", "0.1", ranks=5).succeeds()
         assert bench.record()[0] == "completed"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-from concord_runs import ROOT, TWO_MASS, execute
+from concord_runs import ROOT, TWO_MASS, run_here
 
 PAGE = ROOT / "src" / "record" / "FORMAT.md"
 SCALES = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}  # HDF5's own, of dimension scales
@@ -85,9 +85,10 @@ class EveryRecord(unittest.TestCase):
             grid = "-cosim_output_interval" in options
             with self.subTest(ranks=ranks, method=method, options=options), tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "all.h5"
-                run = execute("run", TWO_MASS, "-cosim_type", method, "-cosim_step", 1e-3, "-cosim_record",
-                              record.replace(",balance", "") if method == "jfm" else record,
-                              *options, "-cosim_output", path, ranks=ranks)
+                run = run_here(TWO_MASS, "-cosim_type", method, "-cosim_step", 1e-3, "-cosim_stop", 0.3,
+                               "-cosim_record",
+                               record.replace(",balance", "") if method == "jfm" else record,
+                               *options, "-cosim_output", path, ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 with h5py.File(path, "r") as file:
                     self.assertEqual("parts" in file, "-cosim_record_split" in options)

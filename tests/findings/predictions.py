@@ -1,8 +1,10 @@
 """Findings 8.3, 8.4, 7.12: predictions that lead astray, matrices that are out of date, curved
 outputs."""
 import unittest
+from itertools import product
 
 import numpy as np
+from concord_runs import in_short
 from equation_models import Model, Subsystem
 from kinds import Kinds, errors, run
 
@@ -20,13 +22,13 @@ class Latch(Kinds, unittest.TestCase):
     """8.3: a prediction is tested where it leads."""
 
     def check(self, options, steps=(0.001, 0.02), may_refuse=False):
-        for rate, start in ((1e4, 0.01), (1e3, 1e-4), (1e5, 0.01), (300.0, 1e-6)):
-            for step in steps[:1] if rate < 1e3 else steps:
-                for size in (1.0, 1e-9):
-                    with self.subTest(options=options, rate=rate, step=step, size=size):
-                        self.assert_right(latch(rate, start, size), 2e-2, options,
-                                          f"-cosim_step {step}", may_refuse=may_refuse,
-                                          fastest=4 * rate)
+        rates = ((1e4, 0.01), (1e3, 1e-4), (1e5, 0.01), (300.0, 1e-6))
+        rows = [row for row in product(rates, steps, (1.0, 1e-9)) if row[0][0] >= 1e3 or row[1] == steps[0]]
+        for (rate, start), step, size in in_short(rows, 3):
+            with self.subTest(options=options, rate=rate, step=step, size=size):
+                self.assert_right(latch(rate, start, size), 2e-2, options,
+                                  f"-cosim_step {step}", may_refuse=may_refuse,
+                                  fastest=4 * rate)
 
     def test_jfm(self):
         self.check("-cosim_type jfm")

@@ -197,7 +197,7 @@ def ratio(name, exact, tolerance, method, idle, start):
     done = run(model, f"-cosim_type {method} -cosim_adapt predictor -cosim_adapt_rtol {tolerance}")
     if not done.completed:
         return None
-    found = errors(plain, done.results, exact=exact[name](elapsed(done.results))).max()
+    found = errors(plain, done.results, exact=exact[name], time=elapsed(done.results)).max()
     return found / tolerance, len(done.results.time) - 1
 
 

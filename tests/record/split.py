@@ -8,7 +8,8 @@ import unittest
 
 import h5py
 import numpy as np
-from concord_runs import EXAMPLES, LOTKA_VOLTERRA, PICTURES, SPRING_MASS, TWO_MASS, ModelTest, execute, in_short, run_here
+from concord_runs import (EXAMPLES, LOTKA_VOLTERRA, PICTURES, SPRING_MASS, TWO_MASS, ModelTest, execute, in_short,
+                          run_here)
 from running import RunningTest
 
 BALL = EXAMPLES / "bouncing_ball" / "bouncing_ball.yaml"

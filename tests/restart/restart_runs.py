@@ -8,7 +8,7 @@ import time
 
 import h5py
 import numpy as np
-from concord_runs import ModelTest, execute, run_here
+from concord_runs import ModelTest, run_here
 
 SAME = ("time", "outputs/values", "inputs/values", "inputs/derivatives", "inputs/polynomials",
         "states/values", "balance/values", "events/time", "events/subsystem", "events/what",
@@ -60,7 +60,7 @@ class RestartTest(ModelTest):
         """In parts that a time limit ends; `then`: the ranks of the last part."""
         codes = []
         for limit in limits:
-            run = execute("run", model, *self.options("parts", *options), "-cosim_restart", "auto",
+            run = self.go(model, *self.options("parts", *options), "-cosim_restart", "auto",
                           "-cosim_time_limit", limit, ranks=ranks)
             self.assertIn(run.returncode, (0, 3), run.stderr)
             codes.append(run.returncode)

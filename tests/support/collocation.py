@@ -48,20 +48,19 @@ class Collocation:
         n, s = x.shape
         m = len(z)
         size = np.maximum(np.abs(np.concatenate([x0, z[:, -1]])), 1e-6)
-        best = np.inf
+        best, nodes, of_states = np.inf, np.arange(s), np.arange(n * s)
         for _ in range(40):
             f, r, _ = self.equations.at(t, x, z)
             rest = np.concatenate([x - x0[:, None] - h * (f @ self.a.T), r])
             jacobian = self.equations.jacobians(t, x, z)
             big = np.zeros((n + m, s, n + m, s))
-            for j in range(s):
-                big[:n, :, :, j] -= h * np.einsum("i,kl->kil", self.a[:, j], jacobian[j][:n])
-                big[n:, j, :, j] += jacobian[j][n:]
-            for k in range(n):
-                big[k, range(s), k, range(s)] += 1
+            big[:n] = np.einsum("ij,jkl->kilj", -h * self.a, jacobian[:, :n])
+            big[n:, nodes, :, nodes] = jacobian[:, n:]
             total = (n + m) * s
+            big = big.reshape(total, total)
+            big[of_states, of_states] += 1
             try:
-                change = np.linalg.solve(big.reshape(total, total), rest.reshape(total))
+                change = np.linalg.solve(big, rest.reshape(total))
             except np.linalg.LinAlgError as error:
                 raise NoSolution(str(error)) from error
             change = change.reshape(n + m, s)
@@ -70,9 +69,9 @@ class Collocation:
                 raise NoSolution("not a number")
             size = np.maximum(size, np.abs(np.concatenate([x, z])).max(axis=1))
             changes = np.max(np.abs(change) / size[:, None], axis=1)
-            now, of_states = changes.max(), changes[:n].max(initial=0.0)
+            now, of_all_states = changes.max(), changes[:n].max(initial=0.0)
             # Unknowns of higher index are only as sure as rounding over h^2 lets them be.
-            if now < 1e-13 or (now >= 0.5 * best and of_states < 1e-9):
+            if now < 1e-13 or (now >= 0.5 * best and of_all_states < 1e-9):
                 return x, z
             best = min(best, now)
         raise NoSolution(f"Newton's changes stay at {now:.1e}")

@@ -139,16 +139,19 @@ class Equations:
 
     def at(self, t, x, z):
         """f, r, g as arrays with a column per point of t (m), x (n_st, m), z (n_z, m)."""
-        kind = np.result_type(x, z, float)
-        return [np.array([np.broadcast_to(row, np.shape(t)) for row in rows], kind).reshape(
-            len(rows), len(t)) for rows in self._values(t, x, z)]
+        found = []
+        for rows in self._values(t, x, z):
+            found.append(np.empty((len(rows), len(t)), np.result_type(x, z, float)))
+            for values, row in zip(found[-1], rows):
+                values[:] = row
+        return found
 
     def jacobians(self, t, x, z):
         """d(f, r)/d(x, z) at every point: (m, n_st + n_z, n_st + n_z), by complex steps."""
         (n, m), total = x.shape, len(x) + len(z)
         step = 1e-40
         points = np.repeat(np.concatenate([x, z]).astype(complex), total, axis=1)
-        points += 1j * step * np.tile(np.eye(total), (1, m))
+        points.reshape(total, m, total)[range(total), :, range(total)] += 1j * step
         with np.errstate(all="ignore"):
             f, r, _ = self.at(np.repeat(t, total), points[:n], points[n:])
         rows = np.concatenate([f, r]).imag / step

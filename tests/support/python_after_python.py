@@ -108,7 +108,7 @@ def main():
     path = os.environ.get(SOCKET)
     if words[:1] == ["--listen"]:
         listen(words[1])
-    elif path and words and words[0].endswith("/_command.py") and not any(word.startswith("--follow") for word in words):
+    elif path and words and words[0].endswith("/_command.py") and not any("--follow" in word for word in words):
         import socket
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(path)
