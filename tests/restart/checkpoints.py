@@ -230,7 +230,7 @@ class Files(RestartTest):
         self.whole(TWO_MASS, *steps)
         size = (self.folder / "whole.h5").stat().st_size
         ended = 0
-        rooms = in_short([int(size * (0.35 + 0.05 * i)) for i in range(12)], 4, 3)
+        rooms = in_short([int(size * (0.5 + 0.04 * i)) for i in range(12)], 4, 3)
         for room in rooms:
             self.clear_parts()
             run = limited(room, "run", TWO_MASS, *options, "-cosim_checkpoint_every", 1e-9)

@@ -228,10 +228,10 @@ class Chains(RestartTest):
         chain.finish()
 
     def test_parts(self):
-        self.kill_at_all("parts", in_short((367, 997), 2, 1)[0])
+        self.kill_at_all("parts", 367)
 
     def test_two_ranks(self):
-        self.kill_at_all("two ranks", in_short((290, 590), 2, 1)[0])
+        self.kill_at_all("two ranks", 290)
 
     def kill_restarts(self, name, changes):
         """From one state that a kill has left, at one change after the other, up to where rows are appended

@@ -11,7 +11,7 @@ from exact import Delayed, Hybrid
 from patience import HANGS
 from verdicts import CRASH, DEFAULT, REFUSED, RIGHT, SILENT, STUCK, TOLD, TWICE, Truth, judged
 
-MODELS = ("algebraic_loop_1", "constraint_0", "decay_0", "delayed_loop_0", "fall_from_rest_0",
+MODELS = ("algebraic_loop_1", "constraint_0", "decay_0", "delayed_loop_1", "fall_from_rest_0",
           "just_touched_0", "kepler_1", "levitation_1", "moving_table_0", "predator_prey_0",
           "random_linear_4", "rectifier_0", "saw_1", "sampled_loop_3", "samplers_together_0",
           "stiffens_0", "thermostats_0", "two_masses_0")
