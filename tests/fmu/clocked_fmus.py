@@ -75,7 +75,7 @@ INTERFACES = {"me": ("ModelExchange", ""), "se": ("ScheduledExecution", ""),
 @functools.cache
 def compiled(model, defines):
     sources = [SOURCE / f"{model}.c", SOURCE / "clocked.c"]
-    arguments = ["-O2", "-fPIC", "-shared", *(f"-D{each}" for each in defines), *sources, "-lm"]
+    arguments = ["-O0", "-fPIC", "-shared", *(f"-D{each}" for each in defines), *sources, "-lm"]
     library = LIBRARIES / f"{model}_{print_of(arguments, [*sources, SOURCE / 'clocked.h'])}.so"
     if not library.exists():
         LIBRARIES.mkdir(parents=True, exist_ok=True)

@@ -119,7 +119,7 @@ def described(version, kinds, flags, terminals):
 def build(folder, name, version, kinds=("cs",), flags=("state",), terminals=None):
     """The path of a new FMU; `terminals`: the text of its terminalsAndIcons.xml."""
     defines = ("FMI3",) if version == 3 else ()
-    arguments = ["-O2", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-D{d}" for d in defines), SOURCE, "-lm"]
+    arguments = ["-O0", "-fPIC", "-shared", "-fvisibility=hidden", *(f"-D{d}" for d in defines), SOURCE, "-lm"]
     library = fmu_factory.made(SOURCE.stem, arguments, [SOURCE])
     path = Path(folder) / f"{name}.fmu"
     platform = "linux64" if version == 2 else "x86_64-linux"

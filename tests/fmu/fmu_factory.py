@@ -265,7 +265,7 @@ def compiled(model, version, behaviour, defines, libraries):
     """The shared library, which many FMUs have in common; what is linked with others is this program's own."""
     defines = (*defines, *{1: (f"MODEL={model}",), 2: ("FMI2",), 3: ()}[version])
     sources = [SOURCE / f"{model}.c", SOURCE / f"fmi{version}.c"]
-    arguments = ["-O2", "-fPIC", "-shared", "-fvisibility=default", f"-DBEHAVIOUR={behaviour.upper()}",
+    arguments = ["-O0", "-fPIC", "-shared", "-fvisibility=default", f"-DBEHAVIOUR={behaviour.upper()}",
                  *(f"-D{d}" for d in defines), *sources, *libraries, "-lm"]
     return made(model, arguments, [*sources, SOURCE / "model.h"], Path(TEMPORARY.name) if libraries else LIBRARIES)
 

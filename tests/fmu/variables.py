@@ -73,7 +73,7 @@ VECTOR = """<?xml version="1.0"?>
 class Types(FmuTest):
     def typed(self):
         library = self.folder / "typed.so"
-        subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library,
+        subprocess.run(["cc", "-O0", "-fPIC", "-shared", "-o", library,
                         fmu_factory.SOURCE / "typed.c"], check=True)
         with zipfile.ZipFile(self.folder / "typed.fmu", "w") as archive:
             archive.writestr("modelDescription.xml", DESCRIPTION)
@@ -213,7 +213,7 @@ class Structure(FmuTest):
 
     def package(self, description):
         library = self.folder / "vector.so"
-        subprocess.run(["cc", "-O2", "-fPIC", "-shared", "-o", library,
+        subprocess.run(["cc", "-O0", "-fPIC", "-shared", "-o", library,
                         fmu_factory.SOURCE / "vector.c"], check=True)
         with zipfile.ZipFile(self.folder / "vector.fmu", "w") as archive:
             archive.writestr("modelDescription.xml", description)

@@ -88,7 +88,7 @@ class Ring(RingOfSeven):
         for preset in in_short(PRESETS, 2, 1):
             if preset == "staggered_grid":
                 continue  # 7 in a ring are not two groups
-            self.check(self.model, preset, ["-cosim_step", self.step])
+            self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_stop", 0.4])
 
     def test_against_own_integration(self):
         """Units, fan-out and the unconnected input are what the model says."""
@@ -103,16 +103,17 @@ class Ring(RingOfSeven):
 
 
 class RingVariants(RingOfSeven):
+    some_steps = ("-cosim_step", RingOfSeven.step, "-cosim_stop", 0.5)
+
     def test_hierarchical(self):
         """Groups, some of several subsystems; each whole on one rank."""
-        self.check(self.model, "hierarchical",
-                   ["-cosim_step", self.step, "-cosim_schedule_weight", 0.75])
+        self.check(self.model, "hierarchical", [*self.some_steps, "-cosim_schedule_weight", 0.75])
 
     def test_schedules_of_implicit_solves(self):
         """A sequence goes from rank to rank and back."""
         for preset in ("ifosmondi", "kuebler_schiehlen", "jfm"):
             for schedule in in_short(("sequential", "hierarchical"), 2, len(preset)):
-                self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_schedule", schedule])
+                self.check(self.model, preset, [*self.some_steps, "-cosim_schedule", schedule])
 
     def test_shaped_inputs(self):
         """Corrections, switching and Hermite extrapolation; balance errors too."""
@@ -122,7 +123,7 @@ class RingVariants(RingOfSeven):
                 ("gauss_seidel", ["-cosim_balance", "smooth", "-cosim_smooth_switching", "true"]),
                 ("hierarchical", ["-cosim_hold", "extrapolate", "-cosim_extrapolation", "hermite",
                                   "-cosim_balance", "smooth"])):
-            self.check(self.model, preset, ["-cosim_step", self.step, *options])
+            self.check(self.model, preset, [*self.some_steps, *options])
 
 
 class Front(unittest.TestCase):
@@ -224,7 +225,7 @@ class StepControl(RingOfSeven):
                 ("jacobi", "richardson", 3e-2), ("jacobi", "richardson_modified", 3e-2)):
             with self.subTest(preset=preset, control=control):
                 options = ["-cosim_adapt", control, "-cosim_adapt_rtol", rtol, "-cosim_adapt_atol",
-                           0.1 * rtol, "-cosim_step", 0.2, "-cosim_stop", 0.5]
+                           0.1 * rtol, "-cosim_step", 0.2, "-cosim_stop", 0.3]
                 self.check(self.model, preset, options)
                 sizes = simulate(self.model, "-cosim_type", preset, *TIGHT, *options).steps["size"]
                 self.assertGreater(max(sizes), 1.5 * min(sizes))

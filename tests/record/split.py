@@ -78,7 +78,7 @@ class SplitTest(ModelTest):
 class Same(SplitTest):
     CASES = ((1, SPRING_MASS, ("-cosim_step", 5e-3)),
              (2, TWO_MASS, ("-cosim_type", "missiles", "-cosim_step", 5e-4)),
-             (3, TWO_MASS, ("-cosim_type", "jacobi", "-cosim_step", 5e-4, "-cosim_stop", 1, "-cosim_record",
+             (3, TWO_MASS, ("-cosim_type", "jacobi", "-cosim_step", 5e-4, "-cosim_record",
                             "outputs,states,balance")),
              (2, BALL, STEPS),
              (1, BALL, ("-cosim_step", 3e-4, "-cosim_record_variables", "ball.h")),
