@@ -102,16 +102,9 @@ class CalledEntry final : public CalledSubsystem {
   }
 
   static void set_parameters(Subsystem& subsystem, const Recipe& recipe) {
-    const auto& names = subsystem.description().parameters;
-    const std::vector<std::string> own(names.begin(), names.end());
     for (std::size_t i = 0; i < recipe.parameters().size(); ++i) {
-      const std::string& name = recipe.parameters()[i];
-      const auto found = std::ranges::find(own, name);
-      if (found == own.end())
-        throw InputError("has no tunable parameter " + in_quotes(name) + "; " +
-                         known("tunable parameters", name, own));
-      if (subsystem.set_parameter(static_cast<std::size_t>(found - own.begin()),
-                                  recipe.parameter_values()[i]) == Outcome::failed)
+      const std::size_t which = tunable_parameter(subsystem.description(), recipe.parameters()[i]);
+      if (subsystem.set_parameter(which, recipe.parameter_values()[i]) == Outcome::failed)
         throw InputError(subsystem.failure());
     }
   }

@@ -88,7 +88,7 @@ class Ring(RingOfSeven):
         for preset in in_short(PRESETS, 2, 1):
             if preset == "staggered_grid":
                 continue  # 7 in a ring are not two groups
-            self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_stop", 0.4])
+            self.check(self.model, preset, ["-cosim_step", self.step, "-cosim_stop", in_short((1.0, 0.4), 2, 1)[0]])
 
     def test_against_own_integration(self):
         """Units, fan-out and the unconnected input are what the model says."""
@@ -103,7 +103,7 @@ class Ring(RingOfSeven):
 
 
 class RingVariants(RingOfSeven):
-    some_steps = ("-cosim_step", RingOfSeven.step, "-cosim_stop", 0.5)
+    some_steps = ("-cosim_step", RingOfSeven.step, "-cosim_stop", in_short((1.0, 0.5), 2, 1)[0])
 
     def test_hierarchical(self):
         """Groups, some of several subsystems; each whole on one rank."""
@@ -225,7 +225,7 @@ class StepControl(RingOfSeven):
                 ("jacobi", "richardson", 3e-2), ("jacobi", "richardson_modified", 3e-2)):
             with self.subTest(preset=preset, control=control):
                 options = ["-cosim_adapt", control, "-cosim_adapt_rtol", rtol, "-cosim_adapt_atol",
-                           0.1 * rtol, "-cosim_step", 0.2, "-cosim_stop", 0.3]
+                           0.1 * rtol, "-cosim_step", 0.2, "-cosim_stop", in_short((0.5, 0.3), 2, 1)[0]]
                 self.check(self.model, preset, options)
                 sizes = simulate(self.model, "-cosim_type", preset, *TIGHT, *options).steps["size"]
                 self.assertGreater(max(sizes), 1.5 * min(sizes))

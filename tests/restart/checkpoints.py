@@ -371,6 +371,20 @@ class Files(RestartTest):
         """The second comes while the first writes, and leaves all to it."""
         wait_until(self.meets_another, "a second restart before the first one's end")
 
+    @unittest.skipUnless("CONCORD_LONG" in os.environ, "takes half a minute")
+    def test_two_restarts_at_one_time(self):
+        """Whichever is first."""
+        steps = ("-cosim_step", 0.03)
+        self.stopped(THERMOSTAT, steps)
+        words = [os.environ["CONCORD_PROGRAM"], "run", THERMOSTAT,
+                 *self.options("parts", *steps), "-cosim_restart", "auto"]
+        runs = [subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        ends = [(run.communicate()[1], run.returncode) for run in runs]
+        self.assertEqual(sorted(code for _, code in ends), [0, 2], ends)
+        self.whole(THERMOSTAT, *steps)
+        self.require_same()
+
     def meets_another(self):
         """Whether the first one was not at its end when it was halted."""
         self.clear()

@@ -58,6 +58,15 @@ std::vector<std::uint8_t> state_of(Subsystem& subsystem) {
 
 }  // namespace
 
+std::size_t tunable_parameter(const SubsystemDescription& of, const std::string& name) {
+  const std::vector<std::string> own(of.parameters.begin(), of.parameters.end());
+  const auto found = std::ranges::find(own, name);
+  if (found == own.end())
+    throw InputError("has no tunable parameter " + in_quotes(name) + "; " +
+                     known("tunable parameters", name, own));
+  return static_cast<std::size_t>(found - own.begin());
+}
+
 /// The subsystem of one run.
 class ServedSubsystem::Session {
  public:
@@ -136,17 +145,10 @@ class ServedSubsystem::Session {
   static constexpr double endless = std::numeric_limits<double>::infinity();
 
   void set_parameters(const Json& values) {
-    const auto& names = subsystem_->description().parameters;
-    const std::vector<std::string> own(names.begin(), names.end());
-    for (const auto& [name, value] : values.items()) {
-      const auto found = std::ranges::find(own, name);
-      if (found == own.end())
-        throw SimulationError("has no tunable parameter " + in_quotes(name) + "; " +
-                              known("tunable parameters", name, own));
-      require(subsystem_->set_parameter(static_cast<std::size_t>(found - own.begin()),
-                                        value.get<double>()),
-              *subsystem_);
-    }
+    for (const auto& [name, value] : values.items())
+      require(
+          subsystem_->set_parameter(tunable_parameter(description(), name), value.get<double>()),
+          *subsystem_);
   }
 
   void take_inputs(const Json& u, const Json* du) {

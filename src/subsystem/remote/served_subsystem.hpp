@@ -22,6 +22,9 @@ class CalledSubsystem {
   virtual std::span<const std::byte> answer_to(std::span<const std::byte> call) = 0;
 };
 
+/// Which of the subsystem's tunable parameters has this name. Throws InputError.
+std::size_t tunable_parameter(const SubsystemDescription& of, const std::string& name);
+
 /// A subsystem of a model of ours that runs elsewhere have as `remote:`: answers their questions
 /// (doc/remote_subsystems.md), each run by a subsystem of its own.
 class ServedSubsystem {
