@@ -58,9 +58,8 @@ Sparse connections_of(const Network& network) {
   return assembled(network.n_inputs(), network.n_outputs(), entries);
 }
 
-void factor(Eigen::SparseLU<Sparse>& factors, const Sparse& matrix, double time) {
-  factors.compute(matrix);
-  if (factors.info() != Eigen::Success)
+void factor(SparseFactors& factors, const Sparse& matrix, double time) {
+  if (!factors.compute(matrix))
     throw SimulationError("at t = " + short_number(time) +
                           " s outputs do not follow from inputs: an algebraic loop has gain 1, or "
                           "a constraint has an index above 1");

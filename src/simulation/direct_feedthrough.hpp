@@ -1,9 +1,10 @@
 #pragma once
 
-#include <Eigen/Sparse>
+#include <Eigen/SparseCore>
 #include <span>
 
 #include "simulation/simulation_core.hpp"
+#include "support/factorizations.hpp"
 
 namespace concord {
 
@@ -32,7 +33,7 @@ class DirectFeedthrough {
 
   Sparse g_u_;
   Eigen::VectorXd is_free_;  ///< by input: 1, or 0 where it is fed
-  Eigen::SparseLU<Sparse> forward_, adjoint_;
+  SparseFactors forward_, adjoint_;
 };
 
 }  // namespace concord

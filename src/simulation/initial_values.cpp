@@ -17,6 +17,7 @@
 #include "simulation/point_solve.hpp"
 #include "simulation/undetermined.hpp"
 #include "support/agreement.hpp"
+#include "support/factorizations.hpp"
 #include "support/options.hpp"
 #include "support/ranks.hpp"
 #include "support/wording.hpp"
@@ -295,7 +296,7 @@ std::string left_over(InitialSystem& initial, const Vector& z) {
 Vector sharpened(PointSystem& system, const Vector& z, const Eigen::MatrixXd& jacobian) {
   constexpr double rounding = 1e-14;
   const Vector left = system.residual(z);
-  Vector better = z - Eigen::PartialPivLU<Eigen::MatrixXd>(jacobian).solve(left);
+  Vector better = z - DenseFactors(jacobian).solve(left);
   better = (better.array().abs() < rounding).select(0.0, better);
   try {
     return largest(system.residual(better)) <= largest(left) ? better : z;

@@ -1,6 +1,6 @@
 #include "simulation/linear_system.hpp"
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +11,7 @@
 #include "coupling/problem/row_major.hpp"
 #include "support/agreement.hpp"
 #include "support/dense_decompositions.hpp"
+#include "support/factorizations.hpp"
 #include "support/name_patterns.hpp"
 #include "support/wording.hpp"
 
@@ -137,14 +138,13 @@ LinearSystem linear_system(SimulationCore& simulation, std::span<const Connectio
       system.inputs.push_back(network.input_names()[i]);
     }
   }
-  const Eigen::FullPivLU<Dense> loops(Dense::Identity(blocks.d.rows(), blocks.d.rows()) -
-                                      blocks.d * fed);
-  if (!loops.isInvertible()) {
+  const RankFactors loops(Dense::Identity(blocks.d.rows(), blocks.d.rows()) - blocks.d * fed);
+  if (!loops.is_invertible()) {
     throw SimulationError("at t = " + short_number(system.time) +
                           " s an algebraic loop has gain 1: its outputs follow from nothing");
   }
   const auto without_loops = [&](const Dense& right) {
-    return right.size() == 0 ? right : Dense(loops.solve(right));
+    return right.size() == 0 ? right : loops.solve(right);
   };
   system.c = without_loops(blocks.c);
   system.d = without_loops(blocks.d(Eigen::all, free));
@@ -202,10 +202,15 @@ Modes modes_of(const Eigen::MatrixXd& a) {
   });
   modes.eigenvalues = values(order);
   const Eigen::MatrixXcd v = pairs.vectors(Eigen::all, order);
-  const Eigen::FullPivLU<Eigen::MatrixXcd> factors(v);
+  Dense real_form(2 * n, 2 * n);
+  real_form << v.real(), -v.imag(), v.imag(), v.real();
+  const RankFactors factors(real_form);
   const double unit = 8.0 * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
   modes.rounding = Eigen::VectorXd::Constant(n, std::sqrt(unit) * sized.norm());
-  const Eigen::MatrixXcd inverse = factors.inverse();
+  const Dense both = factors.inverse().leftCols(n);
+  Eigen::MatrixXcd inverse(n, n);
+  inverse.real() = both.topRows(n);
+  inverse.imag() = both.bottomRows(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const double moved = unit * sized.norm() * inverse.row(i).norm() * v.col(i).norm();
     if (moved < modes.rounding[i]) modes.rounding[i] = moved;

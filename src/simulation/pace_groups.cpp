@@ -1,7 +1,7 @@
 #include "simulation/pace_groups.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/SparseLU>
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -11,6 +11,7 @@
 #include "concord/errors.hpp"
 #include "network/strong_components.hpp"
 #include "support/dense_decompositions.hpp"
+#include "support/factorizations.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
 
@@ -68,8 +69,8 @@ Sparse coupled(const Network& network, const std::vector<LinearPart>& parts) {
     loops.setIdentity();
     loops -= Sparse(matrix(ny, nu, d) * fed);
     loops.makeCompressed();
-    const Eigen::SparseLU<Sparse> factors(loops);
-    if (factors.info() != Eigen::Success) throw SimulationError("an algebraic loop has gain 1");
+    const SparseFactors factors(loops);
+    if (!factors.succeeded()) throw SimulationError("an algebraic loop has gain 1");
     outputs = factors.solve(outputs);
   }
   return matrix(nx, nx, a) + Sparse(matrix(nx, nu, b) * fed * outputs);
@@ -227,9 +228,9 @@ void Search::divide(const Block& block, double theta, std::vector<double>& share
   constexpr double enough = 1e-8;
   const Eigen::Index n = block.a.rows();
   const Dense one = Dense::Identity(n, n);
-  Dense sign = (block.a + theta * one).partialPivLu().solve(block.a - theta * one);
+  Dense sign = DenseFactors(block.a + theta * one).solve(block.a - theta * one);
   for (int i = 0; i < most; ++i) {
-    const Dense next = 0.5 * (sign + sign.inverse());
+    const Dense next = 0.5 * (sign + DenseFactors(sign).inverse());
     const double change = (next - sign).norm();
     sign = next;
     if (!(change > enough * sign.norm())) break;

@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "support/callback_guard.hpp"
+#include "support/factorizations.hpp"
 #include "support/petsc.hpp"
 #include "support/vec_entries.hpp"
 #include "support/wording.hpp"
@@ -126,7 +127,7 @@ class Newton {
       std::copy_n(jacobian.data(), jacobian.size(), values);
       petsc(MatDenseRestoreArrayWrite(matrix, &values));
       self.factors_.compute(jacobian);
-      const bool good = self.factors_.rows() == 0 || self.factors_.rcond() > singular;
+      const bool good = jacobian.size() == 0 || self.factors_.rcond() > singular;
       return good ? PetscErrorCode{0} : SNESSetJacobianDomainError(snes);
     });
   }
@@ -147,7 +148,7 @@ class Newton {
   SnesHandle snes_;
   VecHandle unknown_, residual_;
   MatHandle matrix_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> factors_;
+  DenseFactors factors_;
 };
 
 /// (M / delta - J) dz = g, delta growing as g falls, or as far as the step has found the rates that
@@ -181,7 +182,7 @@ class PseudoTime {
     for (; delta_ > smallest; delta_ *= 0.25) {
       Eigen::MatrixXd matrix = -jacobian;
       matrix.diagonal() += system_.mass() / delta_;
-      const Vector way = Eigen::PartialPivLU<Eigen::MatrixXd>(matrix).solve(g_);
+      const Vector way = DenseFactors(matrix).solve(g_);
       if (way.allFinite() && accept(way)) return true;
       system_.settle(z_, waiting_);
     }
@@ -252,8 +253,7 @@ bool without_what_is_missed(PointSystem& system, Vector& z, int& steps) {
 /// another solution than the one that z leads to.
 bool leads_to(PointSystem& system, const Vector& z, const Vector& there) try {
   constexpr double off = 0.5, rounding = 1e-6;
-  const Vector way =
-      -Eigen::PartialPivLU<Eigen::MatrixXd>(system.jacobian(z)).solve(system.residual(z));
+  const Vector way = -DenseFactors(system.jacobian(z)).solve(system.residual(z));
   return way.allFinite() && largest(there - z - way) <= off * largest(way) + rounding;
 } catch (const RecoverableFailure&) {
   return false;
@@ -272,7 +272,7 @@ Eigen::Index unknown_that_recedes(PointSystem& system, Vector z) try {
     const Vector rows = matrix.cwiseAbs().rowwise().maxCoeff();
     if (!(rows.minCoeff() > 0.0)) return -1;
     matrix.array().colwise() /= rows.array();
-    const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
+    const DenseFactors factors(matrix);
     const Vector way = factors.solve(Vector(left.cwiseQuotient(rows)));
     if (factors.rcond() <= singular || !way.allFinite()) return -1;
     if (way.cwiseQuotient(z.cwiseAbs().cwiseMax(1.0)).cwiseAbs().maxCoeff(&furthest) <= far)
@@ -315,7 +315,7 @@ Vector where_held(PointSystem& system) {
     const Vector missed = system.residual(z).tail(held);
     if (largest(missed) <= solved_to) break;
     const Eigen::MatrixXd rows = system.jacobian(z).bottomRows(held);
-    z -= Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd>(rows).solve(missed);
+    z -= least_squares_solution(rows, missed);
   }
   return z;
 }

@@ -1,7 +1,6 @@
 #include "simulation/signal_weights.hpp"
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "simulation/simulation_core.hpp"
+#include "support/factorizations.hpp"
 #include "support/petsc.hpp"
 #include "support/wording.hpp"
 
@@ -134,7 +134,7 @@ class TrialRun {
       const Eigen::MatrixXd shifted =
           Eigen::MatrixXd::Identity(size, size) - h_ * matrix(at_start.f_x, n, n);
       const Eigen::VectorXd driven = h_ * matrix(at_start.f_u, n, m).col(column);
-      gain += matrix(at_start.g_x, p, n) * shifted.partialPivLu().solve(driven);
+      gain += matrix(at_start.g_x, p, n) * DenseFactors(shifted).solve(driven);
     }
     return gain;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/factorizations.hpp"
+
 namespace concord {
 namespace {
 
@@ -101,10 +103,10 @@ std::optional<Dependent> dependent(const Eigen::MatrixXd& matrix) {
     scaled.row(i) /= std::max(scaled.row(i).cwiseAbs().maxCoeff(), 1e-300);
   for (Index j = 0; j < scaled.cols(); ++j)
     scaled.col(j) /= std::max(scaled.col(j).cwiseAbs().maxCoeff(), 1e-300);
-  if (Eigen::PartialPivLU<Eigen::MatrixXd>(scaled).rcond() > least) return std::nullopt;
+  if (DenseFactors(scaled).rcond() > least) return std::nullopt;
   const auto kernel = [](const Eigen::MatrixXd& of) {
-    Eigen::FullPivLU<Eigen::MatrixXd> parts(of);
-    parts.setThreshold(1e3 * least);
+    RankFactors parts(of);
+    parts.set_threshold(1e3 * least);
     return Eigen::VectorXd(parts.kernel().col(0).normalized());
   };
   return Dependent{taking_part(kernel(scaled.transpose())), taking_part(kernel(scaled))};

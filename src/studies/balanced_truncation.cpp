@@ -1,42 +1,27 @@
 #include "studies/balanced_truncation.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <complex>
 #include <string>
+#include <vector>
 
 #include "concord/errors.hpp"
 #include "studies/transfer.hpp"
 #include "support/dense_decompositions.hpp"
+#include "support/factorizations.hpp"
 
 namespace concord {
 namespace {
 
 using Dense = Eigen::MatrixXd;
-using ComplexDense = Eigen::MatrixXcd;
 using Complex = std::complex<double>;
 
-/// X of T X + X S = C with T and S upper triangular, column by column (Bartels and Stewart 1972).
-ComplexDense solved_sylvester(const ComplexDense& t, const ComplexDense& s, const ComplexDense& c) {
-  ComplexDense x(t.rows(), s.cols());
-  for (Eigen::Index j = 0; j < s.cols(); ++j) {
-    ComplexDense shifted = t;
-    shifted.diagonal().array() += s(j, j);
-    x.col(j) = shifted.triangularView<Eigen::Upper>().solve(
-        ComplexDense(c.col(j) - x.leftCols(j) * s.col(j).head(j)));
-  }
-  return x;
-}
-
-/// P of A P + P A^T + Q = 0, by the Schur form of A, which must have decaying modes only.
+/// P of A P + P A^T + Q = 0, A having decaying modes only.
 Dense solved_lyapunov(const Dense& a, const Dense& q) {
-  const Eigen::ComplexSchur<Dense> schur(a);
-  const ComplexDense& u = schur.matrixU();
-  // T^H is lower triangular: with the order of its rows and columns turned round, upper.
-  const ComplexDense turned = schur.matrixT().adjoint().reverse();
-  const ComplexDense right = -(u.adjoint() * q.cast<Complex>() * u);
-  const ComplexDense x = solved_sylvester(schur.matrixT(), turned, right.rowwise().reverse());
-  const Dense p = (u * x.rowwise().reverse() * u.adjoint()).real();
+  const SchurForm schur = schur_form(a);
+  const Dense right = -(schur.q.transpose() * q * schur.q);
+  const Dense x = solved_sylvester(Sylvester::sum_transposed, schur.t, schur.t, right);
+  const Dense p = schur.q * x * schur.q.transpose();
   return 0.5 * (p + p.transpose());
 }
 
@@ -44,16 +29,6 @@ Dense solved_lyapunov(const Dense& a, const Dense& q) {
 Dense square_root(const Dense& p) {
   const SymmetricEigenPairs pairs = symmetric_eigen_pairs(p);
   return pairs.vectors * pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
-}
-
-/// Exchanges neighbours on the diagonal of the triangular T, keeping U T U^H.
-void exchange(ComplexDense& t, ComplexDense& u, Eigen::Index k) {
-  Eigen::JacobiRotation<Complex> rotation;
-  rotation.makeGivens(t(k, k + 1), t(k + 1, k + 1) - t(k, k));
-  t.applyOnTheLeft(k, k + 1, rotation.adjoint());
-  t.applyOnTheRight(k, k + 1, rotation);
-  u.applyOnTheRight(k, k + 1, rotation);
-  t(k + 1, k) = 0.0;
 }
 
 /// The system in coordinates in which the first states are those of decaying modes, and the others
@@ -65,43 +40,41 @@ struct Split {
 
 /// Columns that span what a projector of this rank projects to.
 Dense basis_of(const Dense& projector, Eigen::Index rank) {
-  const Eigen::ColPivHouseholderQR<Dense> qr(projector);
-  return (qr.householderQ() * Dense::Identity(projector.rows(), projector.rows())).leftCols(rank);
+  return pivoted_basis(projector).leftCols(rank);
 }
 
 Split split(const StateSpace& system) {
   const Eigen::Index n = system.a.rows();
   const Modes modes = modes_of(system.a);
   const auto decays = [&](const Complex& value) {
+    const Complex upper(value.real(), std::abs(value.imag()));
     Eigen::Index nearest = 0;
-    (modes.eigenvalues.array() - value).abs().minCoeff(&nearest);
+    (modes.eigenvalues.array() - upper).abs().minCoeff(&nearest);
     return modes.shown_eigenvalues()[nearest].real() < 0.0;
   };
-  const Eigen::ComplexSchur<Dense> schur(system.a);
-  ComplexDense t = schur.matrixT(), u = schur.matrixU();
-  Split result{system, 0};
-  for (Eigen::Index k = 0; k < n; ++k) {
-    if (!decays(t(k, k))) continue;
-    for (Eigen::Index i = k; i > result.decaying; --i) exchange(t, u, i - 1);
-    ++result.decaying;
-  }
+  SchurForm schur = schur_form(system.a);
+  std::vector<bool> on_top;
+  for (const Complex& value : schur.values) on_top.push_back(decays(value));
+  Split result{system, std::ranges::count(on_top, true)};
   const Eigen::Index m = result.decaying;
   if (m == 0 || m == n) return result;
-  const ComplexDense x = solved_sylvester(t.topLeftCorner(m, m), -t.bottomRightCorner(n - m, n - m),
-                                          -t.topRightCorner(m, n - m));
-  ComplexDense left(m, n);
-  left << ComplexDense::Identity(m, m), -x;
-  const Dense projector = (u.leftCols(m) * left * u.adjoint()).real();
+  schur.bring_to_top(on_top);
+  const auto& t = schur.t;
+  const Dense x = solved_sylvester(Sylvester::difference, t.topLeftCorner(m, m),
+                                   t.bottomRightCorner(n - m, n - m), -t.topRightCorner(m, n - m));
+  Dense left(m, n);
+  left << Dense::Identity(m, m), -x;
+  const Dense projector = schur.q.leftCols(m) * left * schur.q.transpose();
   Dense coordinates(n, n);
   coordinates << basis_of(projector, m), basis_of(Dense::Identity(n, n) - projector, n - m);
-  const Eigen::PartialPivLU<Dense> factors(coordinates);
+  const DenseFactors factors(coordinates);
   result.system = {factors.solve(system.a * coordinates), factors.solve(system.b),
                    system.c * coordinates, system.d};
   return result;
 }
 
 /// The largest singular value, which is that of the real matrix that does the same.
-double norm_of(const ComplexDense& z) {
+double norm_of(const Eigen::MatrixXcd& z) {
   Dense real(2 * z.rows(), 2 * z.cols());
   real << z.real(), -z.imag(), z.imag(), z.real();
   return singular_values(real).values[0];
@@ -112,7 +85,7 @@ double largest_difference(const StateSpace& system, const StateSpace& reduced) {
   const TransferFunction whole(system), less(reduced);
   double largest = 0.0;
   for (const double frequency : frequency_grid({values.begin(), values.end()}, {})) {
-    const ComplexDense difference = whole({0.0, frequency}) - less({0.0, frequency});
+    const Eigen::MatrixXcd difference = whole({0.0, frequency}) - less({0.0, frequency});
     if (difference.size() > 0 && difference.allFinite())
       largest = std::max(largest, norm_of(difference));
   }

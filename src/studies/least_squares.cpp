@@ -9,6 +9,7 @@
 
 #include "support/callback_guard.hpp"
 #include "support/dense_decompositions.hpp"
+#include "support/factorizations.hpp"
 #include "support/options.hpp"
 #include "support/petsc.hpp"
 #include "support/vec_entries.hpp"
@@ -79,7 +80,7 @@ class Problem {
                         (slope[column] < 0.0 && free_[i].at_upper(numbers_[i]));
       if (held) open.col(column).setZero();
     }
-    const Eigen::VectorXd step = open.completeOrthogonalDecomposition().solve(now_.values);
+    const Eigen::VectorXd step = least_squares_solution(open, now_.values);
     return (open * step).squaredNorm();
   }
 

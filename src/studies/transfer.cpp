@@ -1,12 +1,13 @@
 #include "studies/transfer.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numbers>
 
+#include "support/dense_decompositions.hpp"
+#include "support/factorizations.hpp"
 #include "support/matrix_exponential.hpp"
 
 namespace concord {
@@ -71,24 +72,28 @@ StateSpace balanced(const StateSpace& system) {
           sizes.cwiseInverse().asDiagonal() * system.b, system.c * sizes.asDiagonal(), system.d};
 }
 
-TransferFunction::TransferFunction(const StateSpace& given) : d_(given.d.cast<Complex>()) {
-  if (given.a.rows() == 0) {
-    b_ = given.b.cast<Complex>();
-    c_ = given.c.cast<Complex>();
-    return;
-  }
+TransferFunction::TransferFunction(const StateSpace& given) : d_(given.d) {
   const StateSpace system = balanced(given);
-  const Eigen::ComplexSchur<Dense> schur(system.a);
-  t_ = schur.matrixT();
-  b_ = schur.matrixU().adjoint() * system.b.cast<Complex>();
-  c_ = system.c.cast<Complex>() * schur.matrixU();
+  const SchurForm schur = schur_form(system.a);
+  t_ = schur.t;
+  b_ = schur.q.transpose() * system.b;
+  c_ = system.c * schur.q;
 }
 
+/// With x = p + i q and s = a + i w, (s - T) x = b is T [p, q] - [p, q] [a, w; -w, a] = [-b, 0].
 Eigen::MatrixXcd TransferFunction::operator()(Complex s) const {
-  if (t_.rows() == 0) return d_;
-  Eigen::MatrixXcd shifted = -t_;
-  shifted.diagonal().array() += s;
-  return c_ * shifted.triangularView<Eigen::Upper>().solve(b_) + d_;
+  Eigen::MatrixXcd result = d_.cast<Complex>();
+  if (t_.rows() == 0) return result;
+  Dense turned(2, 2);
+  turned << s.real(), s.imag(), -s.imag(), s.real();
+  Dense right = Dense::Zero(t_.rows(), 2);
+  for (Eigen::Index input = 0; input < b_.cols(); ++input) {
+    right.col(0) = -b_.col(input);
+    const Dense outputs = c_ * solved_sylvester(Sylvester::difference, t_, turned, right);
+    result.col(input).real() += outputs.col(0);
+    result.col(input).imag() += outputs.col(1);
+  }
+  return result;
 }
 
 std::optional<Eigen::VectorXcd> zeros_of(const StateSpace& given) {
@@ -113,8 +118,7 @@ std::optional<Eigen::VectorXcd> zeros_of(const StateSpace& given) {
   }
   Dense hidden = Dense::Identity(n, n);
   if (shown.rows() > 0) {
-    const Eigen::HouseholderQR<Dense> qr(shown.transpose());
-    hidden = (qr.householderQ() * Dense::Identity(n, n)).rightCols(n - shown.rows());
+    hidden = orthonormal_basis(shown.transpose()).rightCols(n - shown.rows());
   }
   const Dense inner = hidden.transpose() * (system.a - b * row / gain) * hidden;
   const auto values = sorted_eigenvalues(inner);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <complex>
 #include <optional>
 #include <vector>
@@ -12,8 +12,8 @@ namespace concord {
 /// The same with states in sizes that make rows and columns of A, B and C of one magnitude.
 StateSpace balanced(const StateSpace& system);
 
-/// G(s) = C (s I - A)^-1 B + D of a linear system, [outputs, inputs]. A is brought to triangular
-/// form once, so that each s costs the square of the number of states.
+/// G(s) = C (s I - A)^-1 B + D of a linear system, [outputs, inputs]. A is brought to its
+/// Schur form once, so that each s costs the square of the number of states.
 class TransferFunction {
  public:
   explicit TransferFunction(const StateSpace& system);
@@ -22,7 +22,7 @@ class TransferFunction {
   Eigen::MatrixXcd operator()(std::complex<double> s) const;
 
  private:
-  Eigen::MatrixXcd t_, b_, c_, d_;
+  Eigen::MatrixXd t_, b_, c_, d_;
 };
 
 /// Finite zeros, 1/s, of a system with one input and one output. With r the relative degree they

@@ -12,6 +12,17 @@
 
 #include "support/petsc.hpp"
 
+// LAPACK's that PETSc's header leaves out.
+extern "C" {
+void dgees_(const char*, const char*, PetscBLASInt (*)(const double*, const double*),
+            const PetscBLASInt*, double*, const PetscBLASInt*, PetscBLASInt*, double*, double*,
+            double*, const PetscBLASInt*, double*, const PetscBLASInt*, PetscBLASInt*,
+            PetscBLASInt*);
+void dtrsyl_(const char*, const char*, const PetscBLASInt*, const PetscBLASInt*,
+             const PetscBLASInt*, const double*, const PetscBLASInt*, const double*,
+             const PetscBLASInt*, double*, const PetscBLASInt*, double*, PetscBLASInt*);
+}
+
 namespace concord {
 namespace {
 
@@ -121,6 +132,51 @@ SingularValues singular_values(const MatrixXd& a) {
   }
   result.v = rows_of_v.transpose();
   return result;
+}
+
+SchurForm schur_form(const MatrixXd& a) {
+  SchurForm result{a, MatrixXd(a.rows(), a.rows()), {}};
+  RealPairs pairs{VectorXd(a.rows()), VectorXd(a.rows()), {}};
+  PetscBLASInt n = blas(a.rows()), stride = stride_of(a), sorted = 0;
+  const bool found =
+      a.allFinite() && converges([&](double* work, PetscBLASInt* size, PetscBLASInt* info) {
+        dgees_("V", "N", nullptr, &n, result.t.data(), &stride, &sorted, pairs.real.data(),
+               pairs.imaginary.data(), result.q.data(), &stride, work, size, nullptr, info);
+      });
+  if (!found) {
+    pairs.real.setConstant(unknown);
+    pairs.imaginary.setZero();
+    result.t.setConstant(unknown);
+    result.q.setConstant(unknown);
+  }
+  result.values = values_of(pairs);
+  return result;
+}
+
+void SchurForm::bring_to_top(const std::vector<bool>& rows) {
+  std::vector<PetscBLASInt> select(rows.begin(), rows.end());
+  RealPairs pairs{VectorXd(t.rows()), VectorXd(t.rows()), {}};
+  PetscBLASInt n = blas(t.rows()), stride = stride_of(t), first = 0, one = 1, integers = 0;
+  double separation = 0.0, condition = 0.0;
+  const bool done = converges([&](double* work, PetscBLASInt* size, PetscBLASInt* info) {
+    LAPACKtrsen_("N", "V", select.data(), &n, t.data(), &stride, q.data(), &stride,
+                 pairs.real.data(), pairs.imaginary.data(), &first, &condition, &separation, work,
+                 size, &integers, &one, info);
+  });
+  if (!done) q.setConstant(unknown);
+  values = values_of(pairs);
+}
+
+MatrixXd solved_sylvester(Sylvester form, const MatrixXd& a, const MatrixXd& b, const MatrixXd& c) {
+  MatrixXd x = c;
+  PetscBLASInt m = blas(a.rows()), n = blas(b.rows()), of_a = stride_of(a), of_b = stride_of(b),
+               of_x = stride_of(x), info = 0;
+  const PetscBLASInt sign = form == Sylvester::difference ? -1 : 1;
+  double scale = 1.0;
+  dtrsyl_("N", form == Sylvester::sum_transposed ? "T" : "N", &sign, &m, &n, a.data(), &of_a,
+          b.data(), &of_b, x.data(), &of_x, &scale, &info);
+  if (info != 0) x.setConstant(unknown);
+  return x / scale;
 }
 
 }  // namespace concord

@@ -1,7 +1,8 @@
 #include "coupling/collocation/input_curves.hpp"
 
-#include <Eigen/QR>
 #include <algorithm>
+
+#include "support/factorizations.hpp"
 
 namespace concord {
 namespace {
@@ -28,7 +29,7 @@ Eigen::MatrixXd coefficients_by_values(const Eigen::VectorXd& shares,
   result(1, 0) = -1.0;
   result(1, shares.size() - 1) = 1.0;
   if (inside > 0) {
-    const Eigen::MatrixXd q = powers_of_s.colPivHouseholderQr().solve(beside_line);
+    const Eigen::MatrixXd q = least_squares_solution(powers_of_s, beside_line);
     result.middleRows(1, powers) += q;
     result.middleRows(2, powers) -= q;
   }

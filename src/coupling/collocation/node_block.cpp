@@ -187,8 +187,8 @@ void NodeBlock::solve(Rows<const double> defects, Rows<double> free) const {
   if (size == 0) return;
   double *const own = scratch.numbers(size).data(), *const result = scratch.numbers(size).data();
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(defects.at(i), n_, own + i * n_);
-  Eigen::Map<Eigen::VectorXd>(result, index(size)) =
-      now_.factors->shifted.solve(Eigen::Map<const Eigen::VectorXd>(own, index(size)));
+  now_.factors->shifted.solve(Eigen::Map<const Eigen::VectorXd>(own, index(size)),
+                              Eigen::Map<Eigen::VectorXd>(result, index(size)));
   for (Eigen::Index i = 0; i < nodes_; ++i) std::copy_n(result + i * n_, n_, free.at(i));
 }
 

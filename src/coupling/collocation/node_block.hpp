@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "coupling/problem/row_major.hpp"
 #include "coupling/problem/subsystem_gains.hpp"
 #include "network/rank_network.hpp"
+#include "support/factorizations.hpp"
 
 namespace concord {
 
@@ -103,7 +103,7 @@ class NodeBlock {
   Matrix g_u(Eigen::Index node) const { return {at(node) + n_ * (n_ + m_) + p_ * n_, p_, m_}; }
   /// M, M^-1 f_u by columns, and K.
   struct Factors {
-    Eigen::PartialPivLU<Eigen::MatrixXd> shifted;
+    DenseFactors shifted;
     Eigen::MatrixXd responses;
     RowMajor gains;
   };

@@ -76,7 +76,7 @@ void CarriedErrors::prepare_sparse(const SparseRows& a) {
 }
 
 Eigen::VectorXd CarriedErrors::Sparse::solve(const Eigen::VectorXd& right) const {
-  if (shifted.info() == Eigen::Success) return shifted.solve(right);
+  if (shifted.succeeded()) return shifted.solve(right);
   return Eigen::VectorXd::Constant(right.size(), std::numeric_limits<double>::quiet_NaN());
 }
 

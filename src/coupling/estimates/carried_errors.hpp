@@ -1,12 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/LU>
-#include <Eigen/SparseLU>
 #include <memory>
 #include <vector>
 
 #include "coupling/problem/linear_map.hpp"
+#include "support/factorizations.hpp"
 
 namespace concord {
 
@@ -39,7 +38,7 @@ class CarriedErrors {
  private:
   /// I - gamma H A where A is sparse.
   struct Sparse {
-    Eigen::SparseLU<Eigen::SparseMatrix<double>> shifted;
+    SparseFactors shifted;
     std::vector<int> part_of;             ///< of each state; none depends on another part's
     std::vector<std::vector<int>> parts;  ///< their states
 
@@ -50,10 +49,10 @@ class CarriedErrors {
   void prepare_sparse(const SparseRows& a);
 
   bool exact_ = false;
-  double last_ = 0.0;                             ///< gamma H
-  Eigen::MatrixXd grown_first_, summed_first_;    ///< e^{hA}, h phi_1(hA) with h = (1 - gamma) H
-  Eigen::MatrixXd grown_last_, summed_last_;      ///< with h = gamma H
-  Eigen::PartialPivLU<Eigen::MatrixXd> shifted_;  ///< of many: I - gamma H A
+  double last_ = 0.0;                           ///< gamma H
+  Eigen::MatrixXd grown_first_, summed_first_;  ///< e^{hA}, h phi_1(hA) with h = (1 - gamma) H
+  Eigen::MatrixXd grown_last_, summed_last_;    ///< with h = gamma H
+  DenseFactors shifted_;                        ///< of many: I - gamma H A
   std::unique_ptr<Sparse> sparse_;
 };
 

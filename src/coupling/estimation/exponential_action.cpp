@@ -62,8 +62,7 @@ bool ExponentialAction::factorise_once() {
     shifted.setIdentity();
     shifted -= factor * sparse_a_;
     shifted.makeCompressed();
-    sparse_lu_.compute(shifted);
-    factorised_ = sparse_lu_.info() == Eigen::Success;
+    factorised_ = sparse_lu_.compute(shifted);
   } else {
     dense_lu_.compute(Eigen::MatrixXd::Identity(n_, n_) - factor * dense_a_);
     factorised_ = true;
@@ -110,7 +109,7 @@ bool ExponentialAction::advance(Eigen::VectorXd& z) {
     const double beyond = next.norm();
     const bool complete = beyond <= 1e-14 * length;
     if (complete || m % check_every == 0) {
-      const Eigen::MatrixXd inverse = hessenberg_.topLeftCorner(m, m).inverse();
+      const Eigen::MatrixXd inverse = DenseFactors(hessenberg_.topLeftCorner(m, m)).inverse();
       const Eigen::MatrixXd exponent = (Eigen::MatrixXd::Identity(m, m) - inverse) / gamma_share;
       Eigen::VectorXd now = matrix_exponential(exponent).col(0);
       Eigen::VectorXd change = now;

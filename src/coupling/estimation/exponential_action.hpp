@@ -1,9 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/LU>
 #include <Eigen/SparseCore>
-#include <Eigen/SparseLU>
+
+#include "support/factorizations.hpp"
 
 namespace concord {
 
@@ -39,8 +39,8 @@ class ExponentialAction {
   bool factorised_ = false;
   Eigen::MatrixXd dense_a_;
   Eigen::SparseMatrix<double> sparse_a_;
-  Eigen::SparseLU<Eigen::SparseMatrix<double>> sparse_lu_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> dense_lu_;
+  SparseFactors sparse_lu_;
+  DenseFactors dense_lu_;
   Eigen::MatrixXd forcing_;  ///< W
   Eigen::MatrixXd basis_, hessenberg_;
 };

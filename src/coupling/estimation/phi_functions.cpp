@@ -1,12 +1,13 @@
 #include "coupling/estimation/phi_functions.hpp"
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "coupling/estimation/small_product.hpp"
+#include "support/factorizations.hpp"
 #include "support/matrix_exponential.hpp"
 
 namespace concord {
@@ -78,7 +79,7 @@ void PhiMatrices::compute(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, do
 
 void PhiMatrices::by_implicit_euler(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double h) {
   const auto n = a.rows();
-  constant = h * (Eigen::MatrixXd::Identity(n, n) - h * a).partialPivLu().inverse();
+  constant = h * DenseFactors(Eigen::MatrixXd::Identity(n, n) - h * a).inverse();
   ramp = constant;
   square = constant;
   for (auto& p : power) {
@@ -154,7 +155,7 @@ void PhiMatrices::by_stehfest(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const double z = static_cast<double>(k + 1) * std::log(2.0);
     const double weight = std::log(2.0) * weights[k] * h;
-    const Eigen::PartialPivLU<Eigen::MatrixXd> shifted(z * identity - h * a);
+    const DenseFactors shifted(z * identity - h * a);
     const Eigen::MatrixXd resolvent = shifted.solve(Eigen::MatrixXd(identity));
     const Eigen::MatrixXd from_inputs = resolvent * b;
     constant += weight / z * resolvent;

@@ -1,9 +1,7 @@
 #include "coupling/points/loop_factors.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/SparseLU>
-
 #include "coupling/points/matched_scales.hpp"
+#include "support/factorizations.hpp"
 
 namespace concord {
 namespace {
@@ -29,8 +27,8 @@ struct LoopFactors::Factors {
 
   Eigen::VectorXd row_scale_, column_scale_;
   Eigen::SparseMatrix<double> scaled_;
-  std::unique_ptr<Eigen::FullPivLU<Eigen::MatrixXd>> dense_;
-  std::unique_ptr<Eigen::SparseLU<Eigen::SparseMatrix<double>>> sparse_;
+  std::unique_ptr<RankFactors> dense_;
+  std::unique_ptr<SparseFactors> sparse_;
 };
 
 bool LoopFactors::Factors::equilibrate(const std::vector<std::size_t>& row_starts,
@@ -57,21 +55,20 @@ bool LoopFactors::Factors::equilibrate(const std::vector<std::size_t>& row_start
 }
 
 int LoopFactors::Factors::factor_dense() {
-  dense_ = std::make_unique<Eigen::FullPivLU<Eigen::MatrixXd>>(Eigen::MatrixXd(scaled_));
-  const auto pivots = dense_->matrixLU().diagonal();
+  dense_ = std::make_unique<RankFactors>(scaled_);
+  const Eigen::VectorXd pivots = dense_->pivots();
   const double smallest = pivots.cwiseAbs().minCoeff();
   if (!(smallest > singular_pivot * pivots.cwiseAbs().maxCoeff())) {
     return 0;
   }
   const auto negative = (pivots.array() < 0.0).count();
-  const auto swaps = dense_->permutationP().determinant() * dense_->permutationQ().determinant();
-  return (negative % 2 == 0 ? 1 : -1) * static_cast<int>(swaps);
+  return (negative % 2 == 0 ? 1 : -1) * dense_->sign_of_permutations();
 }
 
 int LoopFactors::Factors::factor_sparse() {
   scaled_.makeCompressed();
-  sparse_ = std::make_unique<Eigen::SparseLU<Eigen::SparseMatrix<double>>>(scaled_);
-  return sparse_->info() == Eigen::Success ? static_cast<int>(sparse_->signDeterminant()) : 0;
+  sparse_ = std::make_unique<SparseFactors>(scaled_);
+  return sparse_->succeeded() ? sparse_->sign_of_determinant() : 0;
 }
 
 int LoopFactors::Factors::factor() {
@@ -84,8 +81,7 @@ void LoopFactors::Factors::solve(std::span<const double> b, std::span<double> x)
   const auto n = row_scale_.size();
   const Eigen::VectorXd right =
       row_scale_.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(b.data(), n));
-  const Eigen::VectorXd solution =
-      dense_ ? Eigen::VectorXd(dense_->solve(right)) : Eigen::VectorXd(sparse_->solve(right));
+  const Eigen::VectorXd solution = dense_ ? dense_->solve(right) : sparse_->solve(right);
   Eigen::Map<Eigen::VectorXd>(x.data(), n) = column_scale_.cwiseProduct(solution);
 }
 

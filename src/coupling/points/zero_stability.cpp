@@ -1,8 +1,9 @@
 #include "coupling/points/zero_stability.hpp"
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <cmath>
 
+#include "support/factorizations.hpp"
 #include "support/spectral_radius.hpp"
 
 namespace concord {
@@ -42,7 +43,7 @@ Eigen::MatrixXd loop_product(const Eigen::MatrixXd& gains, const std::vector<boo
   for (Eigen::Index i = 0; i < n; ++i) {
     (known[static_cast<std::size_t>(i)] ? held : fresh).col(i).setZero();
   }
-  return (Eigen::MatrixXd::Identity(n, n) - fresh).partialPivLu().solve(held);
+  return DenseFactors(Eigen::MatrixXd::Identity(n, n) - fresh).solve(held);
 }
 
 Eigen::MatrixXd staggered_product(const Eigen::MatrixXd& gains,
