@@ -530,6 +530,19 @@ OptionTable<FmuOptions> make_fmu_options() {
       O("fmu_probe", "try FMUs first, and withhold capabilities that they claim and don't have",
         flag(), at<&F::probe>),
       O("fmu_log", "messages of FMUs on stderr", flag(), at<&F::log>),
+      O("fmu_platform",
+        "folder of the FMU's binaries that is used, such as win64 or aarch64-linux; that of "
+        "another "
+        "platform is run by a process of its own",
+        any_text(), at<&F::platform>)
+          .by_default("this platform's, else one for which an emulator is there"),
+      O("fmu_emulator", "command that starts programs of the FMU's platform", any_text(),
+        at<&F::emulator>)
+          .by_default("wine, qemu, or none for linux32"),
+      O("fmu_host",
+        "program of the FMU's platform that loads its binary (share/concord/fmu_host.c, compiled)",
+        any_text(), at<&F::host>)
+          .by_default("compiled where that platform's compiler is there, once"),
   };
 }
 
