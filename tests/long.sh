@@ -99,6 +99,15 @@ CONCORD_PROGRAM=$build/bin/concord FAILING_CALLS_LIBRARY=$build/lib/libfailing_c
   exit 1
 }
 
+# What is not installed is left out, and said: wine and cross compilers are nobody's to install.
+log=$logs/emulators.log
+CONCORD_PROGRAM=$build/bin/concord FMU_HOST_SOURCE=$build/generated/fmu_host.c \
+  PYTHONPATH=$root/tests/support:$root/tests/fmu \
+  /usr/bin/python3 -B "$root/tests/fmu/emulators.py" -v 2>&1 | tee "$log" || {
+  echo "concord: error: an FMU of another platform does not run as here (whole log: $log)" >&2
+  exit 1
+}
+
 bash "$root/tests/packages/debian.sh"
 bash "$root/tests/fuzz.sh" --seconds 60
 bash "$root/tests/petsc64.sh"

@@ -55,7 +55,7 @@ class EmulatedInstance {
     try {
       return read();
     } catch (const SimulationError&) {
-      throw EmulationEnd("answers what is no answer, from the process that has its binary");
+      throw EmulationEnd("answers nonsense");
     }
   }
   static void ensure_end(const MessageReader& answer) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "files/program.hpp"
 #include "subsystem/fmu/emulated/host_program.hpp"
@@ -73,7 +74,19 @@ class WithoutBrokenPipes {
 std::string in_words(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return std::string("was ended by SIG") + sigabbrev_np(WTERMSIG(wait_status));
-  return "ended its process with exit code " + std::to_string(WEXITSTATUS(wait_status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(wait_status));
+}
+
+/// How a process ends whose input has ended; one that takes too long is killed.
+int end_of(pid_t process) {
+  const auto until = std::chrono::steady_clock::now() + longest_end;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended == process || (ended < 0 && errno != EINTR)) return status;
+    if (std::chrono::steady_clock::now() > until) kill(process, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 /// Wine's remarks about itself, unless somebody wants them, are nobody's, and it asks for no parts
@@ -91,14 +104,17 @@ void add_wine_settings(std::vector<std::string>& command) {
 EmulatedProcess::EmulatedProcess(const Emulation& emulation, const std::string& prefix)
     : emulation_(emulation), start_limit_(longest_start) {
   start();
-  MessageWriter writer;
-  writer.put(protocol, path_there(emulation.binary.string()), prefix);
-  send(load_request, writer.bytes());
-  const auto why = await_answer({});
-  if (!why.empty()) {
-    std::string words(why.size(), '\0');
-    std::memcpy(words.data(), why.data(), why.size());
-    throw InputError(words);
+  try {
+    MessageWriter writer;
+    writer.put(protocol, path_there(emulation.binary.string()), prefix);
+    send(load_request, writer.bytes());
+    const auto why = await_answer({});
+    if (!why.empty())
+      throw InputError(std::string(reinterpret_cast<const char*>(why.data()), why.size()));
+  } catch (...) {
+    to_.reset(-1);
+    if (process_ != 0) end_of(process_);
+    throw;
   }
   start_limit_ = 0.0;
 }
@@ -124,13 +140,7 @@ void EmulatedProcess::start() {
 
 EmulatedProcess::~EmulatedProcess() {
   to_.reset(-1);
-  const auto until = std::chrono::steady_clock::now() + longest_end;
-  while (process_ != 0) {
-    const pid_t ended = waitpid(process_, nullptr, WNOHANG);
-    if (ended == process_ || (ended < 0 && errno != EINTR)) return;
-    if (std::chrono::steady_clock::now() > until) kill(process_, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  if (process_ != 0) end_of(process_);
 }
 
 bool EmulatedProcess::lives() {
@@ -153,15 +163,10 @@ std::string EmulatedProcess::uri_there(const std::string& uri) const {
   return root + "Z:/" + uri.substr(root.size());
 }
 
-/// Only once: a host that answers nonsense is not asked again.
+/// A host that answers nonsense is not asked again.
 void EmulatedProcess::fail() {
-  if (process_ != 0) {
-    kill(process_, SIGKILL);
-    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    process_ = 0;
-  }
-  throw EmulationEnd("answers what is no answer, from the process that has its binary");
+  if (process_ != 0) kill(process_, SIGKILL);
+  throw EmulationEnd("answers nonsense");
 }
 
 void EmulatedProcess::write_all(std::span<const std::byte> bytes) {
@@ -219,13 +224,8 @@ void EmulatedProcess::read_all(std::byte* place, std::size_t size) {
       read_.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
       used_ = 0;
       if (read_.empty()) {
-        int status = 0;
-        if (process_ != 0) {
-          to_.reset(-1);
-          while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-          }
-          process_ = 0;
-        }
+        to_.reset(-1);
+        const int status = process_ != 0 ? end_of(std::exchange(process_, 0)) : 0;
         throw EmulationEnd(in_words(status));
       }
     }
@@ -274,8 +274,7 @@ std::span<const std::byte> EmulatedProcess::await_answer(const EmulatedCallbacks
     const auto text = [](std::span<const std::byte> bytes) {
       return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     };
-    if (kind == end_kind)
-      throw EmulationEnd("is given up by the process that has its binary: " + text(content));
+    if (kind == end_kind) throw EmulationEnd("is given up: " + text(content));
     if (kind == log_kind) {
       std::int32_t status = 0;
       if (content.size() < sizeof status) fail();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -50,6 +51,7 @@ std::string first_lines_of(const fs::path& path) {
   std::ifstream stream(path);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (text.size() > most) text.resize(most);
+  std::ranges::replace(text, '\n', ' ');
   return text;
 }
 
