@@ -16,56 +16,67 @@ namespace {
 
 namespace fs = std::filesystem;
 
+#if defined(__x86_64__)
+constexpr const char* own_platform = "Linux (x86_64)";
+#elif defined(__aarch64__)
+constexpr const char* own_platform = "Linux (aarch64)";
+#else
+constexpr const char* own_platform = "Linux (i686)";
+#endif
+
 /// What runs fastest comes first.
 std::span<const Platform> platforms() {
-  static const std::vector<Platform> all {
-#if defined(__x86_64__)
-    {.name = "Linux (i686)",
-     .folders = {"linux32", "x86-linux"},
-     .compilers = {"gcc -m32 -idirafter /usr/include/x86_64-linux-gnu", "i686-linux-gnu-gcc"},
-     .packages = "gcc-multilib",
-     .needed = "/lib/ld-linux.so.2"},
-#else
-    {.name = "Linux (x86_64)",
-     .folders = {"linux64", "x86_64-linux"},
-     .emulators = {"qemu-x86_64 -L /usr/x86_64-linux-gnu"},
-     .compilers = {"x86_64-linux-gnu-gcc"},
-     .packages = "qemu-user gcc-x86-64-linux-gnu"},
-#endif
-#if !defined(__aarch64__)
-        {.name = "Linux (aarch64)",
-         .folders = {"aarch64-linux", "linux-aarch64", "linuxaarch64"},
-         .emulators = {"qemu-aarch64 -L /usr/aarch64-linux-gnu",
-                       "qemu-aarch64-static -L /usr/aarch64-linux-gnu"},
-         .compilers = {"aarch64-linux-gnu-gcc"},
-         .packages = "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
-#endif
-        {.name = "Windows (x86_64)",
-         .folders = {"win64", "x86_64-windows"},
-         .suffix = ".dll",
-         .emulators = {"wine64", "wine"},
-         .compilers = {"x86_64-w64-mingw32-gcc"},
-         .packages = "wine wine64 gcc-mingw-w64-x86-64"},
-        {.name = "Linux (arm)",
-         .folders = {"aarch32-linux", "linux-armhf", "linux-arm", "armhf-linux"},
-         .emulators = {"qemu-arm -L /usr/arm-linux-gnueabihf",
-                       "qemu-arm-static -L /usr/arm-linux-gnueabihf"},
-         .compilers = {"arm-linux-gnueabihf-gcc"},
-         .packages = "qemu-user gcc-arm-linux-gnueabihf libc6-dev-armhf-cross"},
-        {.name = "Linux (riscv64)",
-         .folders = {"riscv64-linux", "linux-riscv64"},
-         .emulators = {"qemu-riscv64 -L /usr/riscv64-linux-gnu",
-                       "qemu-riscv64-static -L /usr/riscv64-linux-gnu"},
-         .compilers = {"riscv64-linux-gnu-gcc"},
-         .packages = "qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"},
-        {.name = "Windows (x86)",
-         .folders = {"win32", "x86-windows"},
-         .suffix = ".dll",
-         .emulators = {"wine"},
-         .compilers = {"i686-w64-mingw32-gcc"},
-         .packages = "wine wine32:i386 gcc-mingw-w64-i686"},
+  static const std::vector<Platform> all{
+      {.name = "Linux (i686)",
+       .folders = {"linux32", "x86-linux"},
+       .emulators = {},
+       .compilers = {"gcc -m32 -idirafter /usr/include/x86_64-linux-gnu", "i686-linux-gnu-gcc"},
+       .packages = "gcc-multilib",
+       .needed = "/lib/ld-linux.so.2"},
+      {.name = "Linux (x86_64)",
+       .folders = {"linux64", "x86_64-linux"},
+       .emulators = {"qemu-x86_64 -L /usr/x86_64-linux-gnu"},
+       .compilers = {"x86_64-linux-gnu-gcc"},
+       .packages = "qemu-user gcc-x86-64-linux-gnu libc6-dev-amd64-cross"},
+      {.name = "Linux (aarch64)",
+       .folders = {"aarch64-linux", "linux-aarch64", "linuxaarch64"},
+       .emulators = {"qemu-aarch64 -L /usr/aarch64-linux-gnu",
+                     "qemu-aarch64-static -L /usr/aarch64-linux-gnu"},
+       .compilers = {"aarch64-linux-gnu-gcc"},
+       .packages = "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
+      {.name = "Windows (x86_64)",
+       .folders = {"win64", "x86_64-windows"},
+       .suffix = ".dll",
+       .emulators = {"wine64", "wine"},
+       .compilers = {"x86_64-w64-mingw32-gcc"},
+       .packages = "wine wine64 gcc-mingw-w64-x86-64"},
+      {.name = "Linux (arm)",
+       .folders = {"aarch32-linux", "linux-armhf", "linux-arm", "armhf-linux"},
+       .emulators = {"qemu-arm -L /usr/arm-linux-gnueabihf",
+                     "qemu-arm-static -L /usr/arm-linux-gnueabihf"},
+       .compilers = {"arm-linux-gnueabihf-gcc"},
+       .packages = "qemu-user gcc-arm-linux-gnueabihf libc6-dev-armhf-cross"},
+      {.name = "Linux (riscv64)",
+       .folders = {"riscv64-linux", "linux-riscv64"},
+       .emulators = {"qemu-riscv64 -L /usr/riscv64-linux-gnu",
+                     "qemu-riscv64-static -L /usr/riscv64-linux-gnu"},
+       .compilers = {"riscv64-linux-gnu-gcc"},
+       .packages = "qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"},
+      {.name = "Windows (x86)",
+       .folders = {"win32", "x86-windows"},
+       .suffix = ".dll",
+       .emulators = {"wine"},
+       .compilers = {"i686-w64-mingw32-gcc"},
+       .packages = "wine wine32:i386 gcc-mingw-w64-i686"},
   };
   return all;
+}
+
+Platform unknown_platform(const std::string& folder, const std::string& suffix) {
+  Platform platform;
+  platform.name = folder;
+  platform.suffix = suffix;
+  return platform;
 }
 
 bool is_program(const fs::path& path) {
@@ -103,18 +114,20 @@ std::vector<Candidate> candidates(const fs::path& binaries, const std::string& i
                                   const EmulationChoice& choice) {
   std::vector<Candidate> found;
   bool known = false;
-  for (const Platform& platform : platforms())
+  for (const Platform& platform : platforms()) {
+    if (platform.name == own_platform) continue;
     for (const std::string& folder : platform.folders) {
       if (!choice.folder.empty() && folder != choice.folder) continue;
       known = true;
       fs::path binary = shared_library_in(binaries / folder, identifier, platform.suffix);
       if (!binary.empty()) found.push_back({folder, std::move(binary), platform});
     }
+  }
   if (known || !choice.is_whole()) return found;
   for (const char* suffix : {".so", ".dll"})
     if (fs::path binary = shared_library_in(binaries / choice.folder, identifier, suffix);
         found.empty() && !binary.empty())
-      found.push_back({choice.folder, binary, {.name = choice.folder, .suffix = suffix}});
+      found.push_back({choice.folder, binary, unknown_platform(choice.folder, suffix)});
   return found;
 }
 
@@ -154,10 +167,7 @@ fs::path shared_library_in(const fs::path& folder, const std::string& identifier
 Emulation given_emulation(const std::string& folder, fs::path binary,
                           const EmulationChoice& choice) {
   const std::string suffix = binary.extension().string();
-  return {folder,
-          std::move(binary),
-          {.name = folder, .suffix = suffix},
-          words(choice.emulator),
+  return {folder, std::move(binary), unknown_platform(folder, suffix), words(choice.emulator),
           choice.host};
 }
 
