@@ -41,7 +41,7 @@ fs::path cache_folder() {
 /// Of this source by this compiler.
 std::string name_of_program(const Emulation& emulation) {
   const std::string made_from = joined(emulation.compiler, " ") + fmu_host_source;
-  return "fmu_host_" + emulation.folder + "_" +
+  return "fmu_host_" + emulation.platform.folders.front() + "_" +
          std::to_string(std::hash<std::string>()(made_from)) +
          (emulation.platform.is_windows() ? ".exe" : "");
 }
