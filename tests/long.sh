@@ -8,7 +8,7 @@
 # against runs without, on other ranks, isolated, and the jobs of examples/slurm in a Slurm of one node
 # among them), 3000 kills in chains, and calls of the system that fail, one in each run, for the table of
 # doc/trust.md; and the unit tests and those on several ranks with a PETSc of
-# 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, 2000 random models
+# 64-bit indices (tests/petsc64.sh), FMUs of other platforms by the emulators that are there, the Debian package, fuzzers for a minute each, 2000 random models
 # written in other ways (tests/trust/laws.py), 10^4 bits that flip (tests/trust/flips.py), and what 150
 # small models say of their own error beside the truth (tests/trust/survey.py); and how many changes of the
 # program its tests notice (scripts/mutate.py).
