@@ -18,6 +18,8 @@ install(TARGETS concord_program concord_subsystem_host RUNTIME DESTINATION ${CMA
 install(DIRECTORY include/concord DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY petsc_options examples library DESTINATION ${CMAKE_INSTALL_DATADIR}/concord
   PATTERN "*.sh" EXCLUDE)
+# For compilers of other platforms, by hand where Concord finds none.
+install(FILES ${PROJECT_BINARY_DIR}/generated/fmu_host.c DESTINATION ${CMAKE_INSTALL_DATADIR}/concord)
 install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_BINARY_DIR}/own_words/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(FILES ${PROJECT_BINARY_DIR}/own_words/concord

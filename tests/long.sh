@@ -8,7 +8,7 @@
 # against runs without, on other ranks, isolated, and the jobs of examples/slurm in a Slurm of one node
 # among them), 3000 kills in chains, and calls of the system that fail, one in each run, for the table of
 # doc/trust.md; and the unit tests and those on several ranks with a PETSc of
-# 64-bit indices (tests/petsc64.sh), the Debian package, fuzzers for a minute each, 2000 random models
+# 64-bit indices (tests/petsc64.sh), FMUs of other platforms by the emulators that are there, the Debian package, fuzzers for a minute each, 2000 random models
 # written in other ways (tests/trust/laws.py), 10^4 bits that flip (tests/trust/flips.py), and what 150
 # small models say of their own error beside the truth (tests/trust/survey.py); and how many changes of the
 # program its tests notice (scripts/mutate.py).
@@ -96,6 +96,15 @@ CONCORD_PROGRAM=$build/bin/concord FAILING_CALLS_LIBRARY=$build/lib/libfailing_c
   PYTHONPATH=$root/tests/support:$root/tests/restart \
   /usr/bin/python3 -B -u "$root/tests/injected/table.py" --per-kind 60 --jobs "$(cores)" 2>&1 | tee "$log" || {
   echo "concord: error: a run in which a call failed did not end as promised (whole log: $log)" >&2
+  exit 1
+}
+
+# What is not installed is left out, and said: wine and cross compilers are nobody's to install.
+log=$logs/emulators.log
+CONCORD_PROGRAM=$build/bin/concord FMU_HOST_SOURCE=$build/generated/fmu_host.c \
+  PYTHONPATH=$root/tests/support:$root/tests/fmu \
+  /usr/bin/python3 -B "$root/tests/fmu/emulators.py" -v 2>&1 | tee "$log" || {
+  echo "concord: error: an FMU of another platform does not run as here (whole log: $log)" >&2
   exit 1
 }
 

@@ -54,7 +54,8 @@ bool is_free(const std::string& option) {
 bool is_told(const std::string& option) {
   return option.ends_with("_rtol") || option.ends_with("_atol") ||
          option == "cosim_checkpoint_epoch" || option.starts_with("cosim_record") ||
-         option == "cosim_output_interval" || option == "cosim_output_times";
+         option == "cosim_output_interval" || option == "cosim_output_times" ||
+         option.ends_with("_fmu_emulator") || option.ends_with("_fmu_host");
 }
 
 using OptionValues = std::map<std::string, std::string>;

@@ -32,6 +32,7 @@ class SpawnActions {
                                        O_WRONLY | O_CREAT | O_TRUNC, 0600);
       posix_spawn_file_actions_adddup2(&files_, 1, 2);
     }
+    if (call.answers >= 0) posix_spawn_file_actions_adddup2(&files_, call.answers, 1);
     pass(call.passed);
     if (call.outlives_us) {
       posix_spawn_file_actions_addchdir_np(&files_, "/");

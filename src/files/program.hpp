@@ -14,6 +14,7 @@ struct ProgramCall {
   int input = -1;                  ///< file descriptor that it reads as its input; -1: nothing
   /// Where everything goes that it writes; empty: where ours goes.
   std::filesystem::path output = "/dev/null";
+  int answers = -1;           ///< file descriptor of its standard output, in the place of `output`
   bool outlives_us = false;   ///< has a session of its own, and holds no folder in use
   std::vector<int> passed{};  ///< our open files that it gets, as 3, 4, ...
 };

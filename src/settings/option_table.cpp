@@ -515,45 +515,6 @@ OptionTable<SubsystemSettings> make_subsystem_options() {
   };
 }
 
-OptionTable<FmuOptions> make_fmu_options() {
-  using F = FmuOptions;
-  using O = Option<F>;
-  return {
-      O("fmu_interface", "what of an FMU is used; auto: model exchange where it is offered",
-        one_of<FmuInterfaceChoice>(), at<&F::interface>),
-      O("fmu_micro_steps",
-        "micro-steps per macro-step with held inputs, for FMUs that take no polynomials",
-        whole_number(1, 100'000), at<&F::micro_steps>),
-      O("fmu_input_derivatives",
-        "highest order of input derivatives given to FMUs that interpolate inputs",
-        whole_number(0, 3), at<&F::input_derivatives>),
-      O("fmu_probe", "try FMUs first, and withhold capabilities that they claim and don't have",
-        flag(), at<&F::probe>),
-      O("fmu_log", "messages of FMUs on stderr", flag(), at<&F::log>),
-  };
-}
-
-OptionTable<IsolationOptions> make_isolation_options() {
-  using I = IsolationOptions;
-  using O = Option<I>;
-  return {
-      O("isolated",
-        "FMUs, C++ subsystems from libraries and Python live in a process of their own, whose "
-        "crash, exit or hang is a failure of the subsystem alone",
-        flag(), at<&I::isolated>)
-          .by_default("of Python, unless the run is Python's"),
-      O("revive",
-        "isolated ones that have died go on in a new process from the last communication point, "
-        "where their states can be serialised",
-        flag(), at<&I::revive>),
-      O("call_limit",
-        "time that a call of an isolated or remote one may take before it counts as hanging",
-        positive_number(), at<&I::call_limit>)
-          .in("s")
-          .by_default("-cosim_hang_limit"),
-  };
-}
-
 template <class Target>
 void add_specs(const OptionTable<Target>& options, const std::string& prefix,
                std::vector<OptionSpec>& specs) {
@@ -572,16 +533,6 @@ const OptionTable<Settings>& run_options() {
 
 const OptionTable<SubsystemSettings>& subsystem_options() {
   static const auto options = make_subsystem_options();
-  return options;
-}
-
-const OptionTable<FmuOptions>& fmu_options() {
-  static const auto options = make_fmu_options();
-  return options;
-}
-
-const OptionTable<IsolationOptions>& isolation_options() {
-  static const auto options = make_isolation_options();
   return options;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "support/words.hpp"
 
 namespace concord {
@@ -24,6 +26,10 @@ struct FmuOptions {
   int input_derivatives = 3;  ///< FMI 2: highest order given to fmi2SetRealInputDerivatives
   bool log = false;           ///< the FMU's messages on stderr
   bool probe = false;         ///< try the FMU first and withhold what it claims wrongly
+  std::string
+      platform{};  ///< the folder of binaries to use; empty: ours, else one with an emulator
+  std::string emulator{};  ///< command that starts programs of that platform; empty: found
+  std::string host{};      ///< program of that platform that has the binary; empty: compiled
 };
 
 }  // namespace concord

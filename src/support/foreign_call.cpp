@@ -292,6 +292,15 @@ void foreign_code_ends_child() {
   ForeignCall::forget_running();
 }
 
+void end_foreign_call(const char* did) {
+  static Line words;
+  words.clear();
+  words << did;
+  if (const ForeignPlace* place = ForeignCall::running().place)
+    leave_place(*place, words.text(), "", remedy_of_crash);
+  end_at_once(words.text());
+}
+
 void foreign_end_is_told() { watch.told = 1; }
 
 void tell_foreign_end_to(void (*tell)(const char* text)) { watch.tell = tell; }

@@ -140,6 +140,10 @@ class ExitsAreErrors {
 /// In a child process that was forked: ends of foreign code end it, at once.
 void foreign_code_ends_child();
 
+/// In a ForeignCall: its code, which lives in a process elsewhere, `did` what ends it ("was ended
+/// by SIGKILL"). The same as after a crash; the heap is in order.
+[[noreturn]] void end_foreign_call(const char* did);
+
 /// The end has been printed: further crashes add nothing to it.
 void foreign_end_is_told();
 

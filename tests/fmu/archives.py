@@ -88,8 +88,8 @@ class Descriptions(FmuTest):
             description = good.read("modelDescription.xml")
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("modelDescription.xml", description)
-            archive.writestr("binaries/win64/left.dll", b"")
-        self.fails(2, ["no binary for this platform", "win64"], "-cosim_type", "jacobi")
+            archive.writestr("binaries/darwin64/left.dylib", b"")
+        self.fails(2, ["no binary for this platform", "darwin64"], "-cosim_type", "jacobi")
 
     def test_units(self):
         self.build("left")

@@ -387,8 +387,8 @@ class Wrong(OldTest):
             text = archive.read("modelDescription.xml")
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("modelDescription.xml", text)
-            archive.writestr("binaries/win32/left.dll", "")
-        self.refused(["has no binary for this platform (binaries/linux64/", "it has those for win32"])
+            archive.writestr("binaries/darwin64/left.dylib", "")
+        self.refused(["has no binary for this platform (binaries/linux64/", "it has those for darwin64"])
 
     def test_tools(self):
         self.build("left", **dict(STEPPED, capabilities=("variable", "tool")))

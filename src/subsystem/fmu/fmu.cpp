@@ -16,6 +16,7 @@
 #include "subsystem/ode/hybrid_model.hpp"
 #include "subsystem/ode_subsystem.hpp"
 #include "support/foreign_call.hpp"
+#include "support/options.hpp"
 #include "support/wording.hpp"
 #include "units/units.hpp"
 
@@ -405,11 +406,18 @@ void SetupBuilder::add_remarks() {
                     " of " + setup_->model->model_name +
                     (setup_->model->tool.empty() ? "" : ", made by " + setup_->model->tool));
   const std::string& identifier = setup_->interface().model_identifier;
-  const fs::path binary = binary_in(setup_->folder, setup_->model->version, identifier);
+  const auto [binary, emulation] =
+      binary_in(setup_->folder, setup_->model->version, identifier, setup_->request.options);
   if (!binary.empty() && binary.stem() != identifier)
-    remarks.push_back("its only binary for this platform is called " +
-                      in_quotes(binary.filename().string()) + ", not " +
-                      in_quotes(identifier + ".so"));
+    remarks.push_back("its only binary for " + (emulation ? emulation->folder : "this platform") +
+                      " is called " + in_quotes(binary.filename().string()) + ", not " +
+                      in_quotes(identifier + binary.extension().string()));
+  if (emulation)
+    remarks.push_back("its binary for " + emulation->folder +
+                      " is run by a process of that platform" +
+                      (emulation->emulator.empty() ? ""
+                                                   : ", which " + joined(emulation->emulator, " ") +
+                                                         " starts (-subsystem_fmu_emulator)"));
   remarks.insert(remarks.end(), setup_->model->remarks.begin(), setup_->model->remarks.end());
   for (std::string& remark : remarks_on_clocks(*setup_->model, setup_->role))
     remarks.push_back(std::move(remark));
@@ -459,7 +467,8 @@ void SetupBuilder::add_remarks() {
 
 FmuSource FmuSetup::source(const FmuUse& used) const {
   FmuSource result;
-  result.library = FmuLibrary::open(folder, request.path.string(), model->version, interface());
+  result.library =
+      FmuLibrary::open(folder, request.path.string(), model->version, interface(), request.options);
   result.description = model;
   result.folder = folder;
   result.name = request.subsystem;

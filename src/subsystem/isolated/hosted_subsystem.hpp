@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "subsystem/isolated/calls.hpp"
-#include "subsystem/isolated/message.hpp"
 #include "subsystem/isolated/recipe.hpp"
+#include "subsystem/message.hpp"
 
 namespace concord {
 

@@ -223,7 +223,7 @@ void IsolatedSubsystem::put_out(std::span<Texts> texts) {
   std::vector<Texts> given;
   ask(RemoteFunction::put_out_texts, texts.size()).take(given);
   if (given.size() != texts.size())
-    throw SimulationError("a message of an isolated subsystem is damaged");
+    throw SimulationError("a message of another process is damaged");
   std::ranges::move(given, texts.begin());
 }
 

@@ -46,9 +46,15 @@ void pass(Archive& archive, SharedList<T>& items) {
   pass(archive, items.own());
 }
 
+void pass(Archive& archive, FmuOptions& options) {
+  CONCORD_MEMBERS(archive, options.interface, options.micro_steps, options.input_derivatives,
+                  options.log, options.probe, options.platform, options.emulator, options.host);
+}
+
 void pass(Archive& archive, FmuRequest& request) {
-  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven, request.options,
+  CONCORD_MEMBERS(archive, request.subsystem, request.location, request.driven,
                   request.state_references);
+  pass(archive, request.options);
   pass(archive, request.path);
   pass(archive, request.unpacked);
   pass(archive, request.parameters);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "subsystem/isolated/kept_process.hpp"
-#include "subsystem/isolated/message.hpp"
 #include "subsystem/isolated/recipe.hpp"
 #include "subsystem/isolated/subsystem_place.hpp"
 #include "subsystem/isolation_options.hpp"
+#include "subsystem/message.hpp"
 #include "support/foreign_call.hpp"
 
 namespace concord {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "subsystem/isolated/calls.hpp"
-#include "subsystem/isolated/message.hpp"
 #include "subsystem/isolation_options.hpp"
+#include "subsystem/message.hpp"
 
 namespace concord {
 

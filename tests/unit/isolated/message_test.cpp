@@ -1,4 +1,4 @@
-#include "subsystem/isolated/message.hpp"
+#include "subsystem/message.hpp"
 
 #include <gtest/gtest.h>
 

@@ -102,7 +102,8 @@ std::string FmuInstance::instantiation_in_words() const {
 std::unique_ptr<FmuInstance> FmuInstance::make(const FmuSource& source) {
   if (source.library->is_dead())
     throw SimulationError("the FMU " + source.library->fmu() + " has reported fatal before");
-  if (source.interface().only_once_per_process && source.library->instances > 0)
+  if (source.interface().only_once_per_process && source.library->instances > 0 &&
+      !source.library->emulated())
     throw InputError("the FMU " + source.library->fmu() +
                      " can be instantiated only once per process; give each a process of its own "
                      "(isolated: true, -subsystem_isolated), or use more MPI ranks (mpirun -n)");

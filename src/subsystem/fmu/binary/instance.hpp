@@ -13,6 +13,7 @@
 
 #include "subsystem/fmu/binary/clock_calls.hpp"
 #include "subsystem/fmu/binary/common_functions.hpp"
+#include "subsystem/fmu/binary/emulated_functions.hpp"
 #include "subsystem/fmu/binary/library.hpp"
 #include "subsystem/fmu/binary/live_instances.hpp"
 #include "subsystem/fmu/binary/logged_call.hpp"
@@ -379,6 +380,7 @@ class FmuInstance {
     watch_foreign_code();
     {
       const Running running(*this, call);
+      const EmulatedInstantiation elsewhere(source_.library->emulated());
       try {
         LoggedCall logged(source_.calls.get(), called(), call, instantiation_in_words());
         handle_ = instantiate_it();

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "concord/errors.hpp"
+#include "subsystem/fmu/binary/emulated_functions.hpp"
 #include "support/foreign_call.hpp"
 #include "support/options.hpp"
+#include "support/wording.hpp"
 
 namespace concord {
 
@@ -24,34 +26,55 @@ std::string platforms_in(const fs::path& binaries) {
   return names.empty() ? "it has none at all" : "it has those for " + joined(names);
 }
 
-std::vector<fs::path> shared_libraries_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".so" && entry.is_regular_file(error))
-      found.push_back(entry.path());
-  std::sort(found.begin(), found.end());
-  return found;
+EmulationChoice choice_of(const FmuOptions& options) {
+  return {options.platform, options.emulator, options.host};
 }
 
-std::string names_of(const std::vector<fs::path>& files) {
+bool is_ours(const std::string& platform) {
+  return platform == platform_folder(FmiVersion::v2) || platform == platform_folder(FmiVersion::v3);
+}
+
+/// What there is in the folder of the platform that is wanted.
+std::string binaries_in_words(const fs::path& binaries, const std::string& platform) {
   std::vector<std::string> names;
-  for (const fs::path& file : files) names.push_back(file.filename().string());
-  return joined(names);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(binaries / platform, error))
+    if (entry.path().extension() == ".so" && entry.is_regular_file(error))
+      names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names.empty() ? platforms_in(binaries)
+                       : "there are " + joined(names) + ", and which one is meant is not known";
 }
 
-fs::path binary(const fs::path& folder, const std::string& fmu, FmiVersion version,
-                const std::string& identifier) {
-  const fs::path path = binary_in(folder, version, identifier);
-  if (!path.empty()) return path;
-  const std::string place = std::string("binaries/") + platform_folder(version);
-  const auto others = shared_libraries_in(folder / place);
-  throw InputError(
-      fmu + ": has no binary for this platform (" + place + "/" + identifier + ".so); " +
-      (others.empty() ? platforms_in(folder / "binaries")
-                      : "there are " + names_of(others) + ", and which one is meant is not known") +
-      "; export the FMU for Linux, compile its sources, or serve it from a machine for which there "
-      "is one and on which Concord runs (concord serve)");
+[[noreturn]] void refuse_platforms(const fs::path& binaries, const std::string& fmu,
+                                   FmiVersion version, const std::string& identifier,
+                                   const FmuOptions& options) {
+  const std::string& wanted = options.platform;
+  const std::string own = platform_folder(version);
+  const std::string platform = wanted.empty() || is_ours(wanted) ? own : wanted;
+  const std::string ways = missing_for_emulation(binaries, identifier, choice_of(options));
+  throw InputError(fmu + ": has no binary for " +
+                   (platform == own ? "this platform" : "the platform " + in_quotes(platform)) +
+                   " (binaries/" + platform + "/" + identifier + ") that can run here; " +
+                   binaries_in_words(binaries, platform) + (ways.empty() ? "" : "; " + ways) +
+                   "; export the FMU for Linux, compile its sources, or serve it from a machine "
+                   "for which there is one and on which Concord runs (concord serve)");
+}
+
+std::shared_ptr<EmulatedBinary> start_emulation(const Emulation& emulation, const std::string& fmu,
+                                                FmiVersion version, const FmiInterface& interface) {
+  const std::string prefix =
+      version == FmiVersion::v1 ? interface.model_identifier + "_" : std::string();
+  const std::string what = fmu + ": its binary for " + emulation.folder;
+  try {
+    return std::make_shared<EmulatedBinary>(emulation, prefix, !interface.only_once_per_process);
+  } catch (const InputError& error) {
+    throw InputError(what + " cannot be loaded: " + error.what());
+  } catch (const EmulationEnd& end) {
+    throw InputError(what + " cannot be loaded: the process that is to run it (" +
+                     joined(emulation.emulator, " ") + ") " + end.what() +
+                     "; -subsystem_fmu_emulator and -subsystem_fmu_host name what runs it");
+  }
 }
 
 }  // namespace
@@ -74,20 +97,35 @@ const char* platform_folder(FmiVersion version) {
 #endif
 }
 
-fs::path binary_in(const fs::path& folder, FmiVersion version, const std::string& identifier) {
-  const fs::path place = folder / "binaries" / platform_folder(version);
-  std::error_code error;
-  if (fs::is_regular_file(place / (identifier + ".so"), error)) return place / (identifier + ".so");
-  const auto others = shared_libraries_in(place);
-  return others.size() == 1 ? others.front() : fs::path();
+/// One of this platform goes to a process of its own where emulator and host are named for it.
+FmuBinary binary_in(const fs::path& folder, FmiVersion version, const std::string& identifier,
+                    const FmuOptions& options) {
+  const fs::path binaries = folder / "binaries";
+  const EmulationChoice choice = choice_of(options);
+  if (choice.folder.empty() || is_ours(choice.folder)) {
+    const std::string own = platform_folder(version);
+    fs::path found = shared_library_in(binaries / own, identifier, ".so");
+    if (!found.empty() && choice.is_whole()) return {found, given_emulation(own, found, choice)};
+    if (!found.empty() || !choice.folder.empty()) return {std::move(found), std::nullopt};
+  }
+  auto emulation = emulation_of(binaries, identifier, choice);
+  const fs::path path = emulation ? emulation->binary : fs::path();
+  return {path, std::move(emulation)};
 }
 
 std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::string& fmu,
-                                             FmiVersion version, const FmiInterface& interface) {
-  static std::map<fs::path, std::shared_ptr<FmuLibrary>> opened;
-  const fs::path path = binary(folder, fmu, version, interface.model_identifier);
-  std::shared_ptr<FmuLibrary>& library = opened[path];
-  if (!library) {
+                                             FmiVersion version, const FmiInterface& interface,
+                                             const FmuOptions& options) {
+  static std::map<std::string, std::shared_ptr<FmuLibrary>> opened;
+  const auto [path, emulation] = binary_in(folder, version, interface.model_identifier, options);
+  if (path.empty())
+    refuse_platforms(folder / "binaries", fmu, version, interface.model_identifier, options);
+  std::string key = path.string();
+  if (emulation) key += "\n" + joined(emulation->emulator, " ") + "\n" + emulation->host.string();
+  std::shared_ptr<FmuLibrary>& library = opened[key];
+  if (!library && emulation) {
+    library.reset(new FmuLibrary(fmu, start_emulation(*emulation, fmu, version, interface)));
+  } else if (!library) {
     void* handle = nullptr;
     {
       watch_foreign_code();
@@ -106,7 +144,17 @@ std::shared_ptr<FmuLibrary> FmuLibrary::open(const fs::path& folder, const std::
   return library;
 }
 
-void* FmuLibrary::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+void* FmuLibrary::find(const std::string& name) const {
+  if (!emulated_) return dlsym(handle_, name.c_str());
+  const std::string& prefix = emulated_->prefix();
+  const std::string plain = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  try {
+    void* const function = emulated_function(plain);
+    return function != nullptr && emulated_->has(plain) ? function : nullptr;
+  } catch (const EmulationEnd& end) {
+    throw SimulationError("the FMU " + fmu_ + " " + end.what() + ", before it was instantiated");
+  }
+}
 
 void* FmuLibrary::symbol(const std::string& name) const {
   void* found = find(name);

@@ -53,8 +53,9 @@ References asked(const FmuSetup& setup) {
 std::vector<std::uint32_t> state_references(const FmuSetup& setup) {
   static std::map<std::filesystem::path, References> known;
   const FmiInterface& interface = setup.interface();
-  if (interface.unnamed_states == 0 ||
-      binary_in(setup.folder, setup.model->version, interface.model_identifier).empty())
+  if (interface.unnamed_states == 0 || binary_in(setup.folder, setup.model->version,
+                                                 interface.model_identifier, setup.request.options)
+                                           .path.empty())
     return {};
   const auto place = known.find(setup.folder);
   return place != known.end() ? place->second

@@ -88,6 +88,7 @@ class MessageReader {
     take_one(list);
     return list;
   }
+  bool is_at_end() const { return left_.empty(); }
 
  private:
   const std::byte* next(std::size_t size) {
@@ -97,7 +98,7 @@ class MessageReader {
     return begin;
   }
   [[noreturn]] static void fail() {
-    throw SimulationError("a message of an isolated subsystem is damaged");
+    throw SimulationError("a message of another process is damaged");
   }
   template <class T>
   requires std::is_trivially_copyable_v<T>
