@@ -124,6 +124,7 @@ class EquationEvents {
   bool changes(std::size_t indicator, const EventPoint& point) const;
   std::size_t opposite(std::size_t i) const;
   double changed(const Watched& watched) const;
+  void keep_changed(const EventPoint& point);
   void evaluate_whens(const EventPoint& point, std::span<const double> x);
   bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
   bool fires(std::size_t condition, double until, std::size_t& result);
