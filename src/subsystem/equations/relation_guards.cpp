@@ -56,13 +56,8 @@ class Guards {
     return found == definitions.end() ? tree : defined(found->second);
   }
 
-  /// The guard where what stands beside says nothing by itself: true, or not. Of several that must
-  /// hold together, or not hold, each counts that can.
+  /// The guard where what stands beside says nothing by itself: true, or not.
   Expression beside(const Expression& guard, const Expression& other, bool holds) const {
-    if (const Expression& inner = defined(other); is(inner, holds ? "&&" : "||")) {
-      const auto& [first, second] = sides(inner);
-      return beside(beside(guard, first, holds), second, holds);
-    }
     for (const std::uint32_t variable : used(other)) {
       const std::size_t discrete = equations_.places().moving();
       if (variable < discrete || variable >= discrete + equations_.places().discrete) return guard;
