@@ -22,11 +22,10 @@ class Touched {
   bool contains(std::size_t k) const { return touched_[k] != none; }
   bool contains_values(std::size_t k) const { return touched_[k] == all; }
 
-  /// What happens at the instant is over, and those that slopes alone have reached may take the
-  /// values that fit their inputs; or it goes on.
+  /// What happens at the instant is over, and values that were kept may become those that fit their
+  /// inputs; or it goes on.
   void let_values_fit(bool fit) { values_fit_ = fit; }
   bool values_fit() const { return values_fit_; }
-  bool any_by_slopes() const { return std::ranges::count(touched_, slopes) > 0; }
 
   /// The new start is over.
   void close() {

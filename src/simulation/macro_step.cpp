@@ -354,11 +354,16 @@ void MacroStepper::begin_anew(bool breaks) {
   }
 }
 
-/// Where nothing happens any more: values of those whom slopes alone have reached fit their inputs,
-/// too, before the next macro-step begins. Whether nothing has happened by that. Collective.
+/// Where nothing happens any more: values of all that answer at once to inputs fit these, too,
+/// before the next macro-step begins. Whether nothing has happened by that. Collective.
 bool MacroStepper::fits() {
   Touched& touched = subsystems_.touched();
-  if (agree_on_largest(subsystems_.comm(), touched.any_by_slopes() ? 1 : 0) == 0) return true;
+  const bool kept = std::ranges::any_of(subsystems_.all(), [&](std::size_t k) {
+    return !touched.contains_values(k) && !subsystems_.own(k).description().feedthrough.empty();
+  });
+  if (coupling_->whole() != nullptr || agree_on_largest(subsystems_.comm(), kept ? 1 : 0) == 0) {
+    return true;
+  }
   const std::vector<Sample> before = point_.inputs;
   touched.let_values_fit(true);
   restart_coupling();

@@ -47,15 +47,17 @@ bool TouchedEvaluation::reached_by_slopes(std::size_t k, std::span<const Sample>
   return any;
 }
 
-/// Whom it has reached, and who answers at once to inputs that others, in fitting theirs, have
-/// moved.
+/// Whom it has reached, and who answers at once to inputs: these were given others in the
+/// macro-step than they are fed, or others have moved them by fitting theirs. Black boxes tell of
+/// the latter.
 bool TouchedEvaluation::is_to_fit(std::size_t k, std::span<const Sample> inputs) const {
   if (subsystems_.touched().contains(k)) return true;
+  const SubsystemDescription& own = subsystems_.own(k).description();
   const std::size_t first = subsystems_.inputs_of(k).first;
-  return std::ranges::any_of(
-      subsystems_.own(k).description().feedthrough, [&](const Feedthrough& through) {
-        return inputs[first + through.input].value != inputs_[first + through.input].value;
-      });
+  return std::ranges::any_of(own.feedthrough, [&](const Feedthrough& through) {
+    const std::size_t i = first + through.input;
+    return own.capabilities.state_outputs || inputs[i].value != inputs_[i].value;
+  });
 }
 
 /// What fits touches nobody: nothing has happened to those that it moves.

@@ -12,8 +12,7 @@ namespace concord {
 /// instants are exact to, and conditions on them become true and false once more. Who is evaluated
 /// all the same is touched from then on.
 ///
-/// When nothing happens any more (Touched::values_fit), values fit their inputs, of those whom
-/// slopes have reached and of those who pass on at once what that changes: a new start whose
+/// When nothing happens any more (Touched::values_fit), values fit their inputs: a new start whose
 /// outputs are others than what its inputs give jumps within the next macro-step, however short
 /// that is.
 class TouchedEvaluation final : public CommunicationPointEvaluation {
