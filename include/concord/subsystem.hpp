@@ -121,8 +121,10 @@ struct IntegratedWay {
       errors;  ///< n_st, signed: what is left wrong at the end; empty: not known
 };
 
-/// Finding out what holds at the start, or one pass over what happens at an instant.
-enum class EventPass { settle, happen };
+/// Finding out what holds at the start, or one pass over what happens at an instant; or one at its
+/// end, after inputs have been made to fit: what has changed there stays changed, by however little
+/// they now lie before where it did.
+enum class EventPass { settle, happen, fit };
 
 /// What a pass changes at its instant: nothing; slopes and curvatures of outputs alone, as a kink
 /// does, whose values are as exact as they were; or values.

@@ -22,6 +22,11 @@ class Touched {
   bool contains(std::size_t k) const { return touched_[k] != none; }
   bool contains_values(std::size_t k) const { return touched_[k] == all; }
 
+  /// What happens at the instant is over, and values that were kept may become those that fit their
+  /// inputs; or it goes on.
+  void let_values_fit(bool fit) { values_fit_ = fit; }
+  bool values_fit() const { return values_fit_; }
+
   /// The new start is over.
   void close() {
     for (std::size_t k = 0; k < touched_.size(); ++k) {
@@ -42,6 +47,7 @@ class Touched {
 
   std::vector<char> touched_;
   std::vector<std::int64_t> restarts_;
+  bool values_fit_ = false;
 };
 
 }  // namespace concord

@@ -91,7 +91,15 @@ void EventSteps::begin_instant(const CommunicationPoint& point, std::span<const 
 }
 
 bool EventSteps::happens(std::span<const Sample> inputs) {
-  if (!any() || !events_.pass(EventPass::happen, inputs, slack_, happened_)) {
+  return happens(EventPass::happen, inputs);
+}
+
+bool EventSteps::happens_after_fit(std::span<const Sample> inputs) {
+  return happens(EventPass::fit, inputs);
+}
+
+bool EventSteps::happens(EventPass pass, std::span<const Sample> inputs) {
+  if (!any() || !events_.pass(pass, inputs, slack_, happened_)) {
     return false;
   }
   if (++passes_ > limit_) {

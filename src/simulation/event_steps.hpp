@@ -67,6 +67,8 @@ class EventSteps {
                      std::span<const double> state_slopes = {});
   /// One more pass: whether something happens. Collective. Throws SimulationError.
   bool happens(std::span<const Sample> inputs);
+  /// The same, after inputs have been made to fit.
+  bool happens_after_fit(std::span<const Sample> inputs);
   /// Nothing more happens. Collective.
   void end_instant();
 
@@ -98,6 +100,7 @@ class EventSteps {
     }
   };
 
+  bool happens(EventPass pass, std::span<const Sample> inputs);
   void watch_intervals(bool foreseen);
   std::string told(std::span<const EventReport> what) const;
   [[noreturn]] void refuse(const std::string& how_many) const;

@@ -332,8 +332,10 @@ void MacroStepper::begin_anew(bool breaks) {
   touch_listed();
   breaks = events_.happens(feed_.arrived(point_)) || breaks;
   do {
-    restart_coupling();
-  } while (events_.happens(point_.inputs));
+    do {
+      restart_coupling();
+    } while (events_.happens(point_.inputs));
+  } while (!fits());
   events_.end_instant();
   if (events_.late() > late) errors_.meet_late_event();
   const double size = breaks ? beginning_behind_break(next) : next;
@@ -350,6 +352,25 @@ void MacroStepper::begin_anew(bool breaks) {
   if (breaks) {
     controller_->begin_anew(size);
   }
+}
+
+/// Where nothing happens any more: values of all that answer at once to inputs fit these, too,
+/// before the next macro-step begins. Whether nothing has happened by that. Collective.
+bool MacroStepper::fits() {
+  Touched& touched = subsystems_.touched();
+  const bool kept = std::ranges::any_of(subsystems_.all(), [&](std::size_t k) {
+    return !touched.contains_values(k) && !subsystems_.own(k).description().feedthrough.empty();
+  });
+  if (coupling_->whole() != nullptr || agree_on_largest(subsystems_.comm(), kept ? 1 : 0) == 0) {
+    return true;
+  }
+  const std::vector<Sample> before = point_.inputs;
+  touched.let_values_fit(true);
+  restart_coupling();
+  touched.let_values_fit(false);
+  const bool moved = !std::ranges::equal(before, point_.inputs, {}, &Sample::value, &Sample::value);
+  return agree_on_largest(subsystems_.comm(), moved ? 1 : 0) == 0 ||
+         !events_.happens_after_fit(point_.inputs);
 }
 
 /// Nothing follows the stop: slopes there may not be asked for, and values of those only that need

@@ -101,6 +101,7 @@ class MacroStepper {
   bool is_listed(double time) const;
   void touch_listed();
   void begin_anew(bool breaks);
+  bool fits();
   void restart_coupling();
 
   const Settings& settings_;

@@ -23,7 +23,7 @@ struct Indicator {
 /// An instant at which events are looked for. `slack`, s: what would happen so soon happens now.
 /// `certain`: the indicator that was found to change its sign here, whatever rounding says.
 /// `errors`: of x and u, where they are known; else empty. `inside`: t on the side from which f and
-/// g have their limits, where time alone makes an event.
+/// g have their limits, where time alone makes an event. `fits`: as EventPass::fit.
 struct EventPoint {
   double t;
   std::span<const double> u;
@@ -32,6 +32,7 @@ struct EventPoint {
   std::optional<std::size_t> certain = {};
   Motion errors = {};
   double inside = t;
+  bool fits = false;
 };
 
 /// An OdeModel whose f and g change at events, which the whole network takes part in: between them

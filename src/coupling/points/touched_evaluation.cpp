@@ -47,10 +47,39 @@ bool TouchedEvaluation::reached_by_slopes(std::size_t k, std::span<const Sample>
   return any;
 }
 
+/// Whom it has reached, and who answers at once to inputs: these were given others in the
+/// macro-step than they are fed, or others have moved them by fitting theirs. Black boxes tell of
+/// the latter.
+bool TouchedEvaluation::is_to_fit(std::size_t k, std::span<const Sample> inputs) const {
+  if (subsystems_.touched().contains(k)) return true;
+  const SubsystemDescription& own = subsystems_.own(k).description();
+  const std::size_t first = subsystems_.inputs_of(k).first;
+  return std::ranges::any_of(own.feedthrough, [&](const Feedthrough& through) {
+    const std::size_t i = first + through.input;
+    return own.capabilities.state_outputs || inputs[i].value != inputs_[i].value;
+  });
+}
+
+/// What fits touches nobody: nothing has happened to those that it moves.
+bool TouchedEvaluation::is_evaluated(std::size_t k, std::span<const Sample> inputs, Wanted wanted) {
+  Touched& touched = subsystems_.touched();
+  if (touched.values_fit()) return is_to_fit(k, inputs);
+  const bool by_values = reached_by_values(k, inputs);
+  if (by_values) {
+    touched.add(k);
+  } else if (!reached_by_slopes(k, inputs, wanted)) {
+    return false;
+  } else {
+    touched.add_slopes(k);
+  }
+  return true;
+}
+
 /// Of values, slopes and curvatures those that are not wanted are as they were: who is asked for
 /// slopes in a stage before that of its inputs' does not see them come to nothing.
 void TouchedEvaluation::keep_others(std::size_t k, Wanted wanted, std::span<Sample> outputs) const {
-  const bool values = subsystems_.touched().contains_values(k);
+  const Touched& touched = subsystems_.touched();
+  const bool values = touched.contains_values(k) || touched.values_fit();
   const IndexRange out = subsystems_.outputs_of(k);
   for (std::size_t o = out.first; o < out.last; ++o) {
     if (!values) outputs[o].value = outputs_[o].value;
@@ -61,11 +90,7 @@ void TouchedEvaluation::keep_others(std::size_t k, Wanted wanted, std::span<Samp
 
 Outcome TouchedEvaluation::outputs(std::size_t k, std::span<const Sample> inputs, Wanted wanted,
                                    std::span<Sample> outputs) {
-  if (reached_by_values(k, inputs)) {
-    subsystems_.touched().add(k);
-  } else if (reached_by_slopes(k, inputs, wanted)) {
-    subsystems_.touched().add_slopes(k);
-  } else {
+  if (!is_evaluated(k, inputs, wanted)) {
     const IndexRange out = subsystems_.outputs_of(k);
     std::copy_n(outputs_.begin() + static_cast<std::ptrdiff_t>(out.first), out.size(),
                 outputs.begin() + static_cast<std::ptrdiff_t>(out.first));

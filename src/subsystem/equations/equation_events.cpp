@@ -133,11 +133,15 @@ void EquationEvents::find_slopes(double t, std::span<const double> x, std::span<
   put_slopes(slopes);
 }
 
-/// Those of sides.
+/// Those of sides. What two sides that move alike differ by in rounding is no motion: speeds of two
+/// inertias that turn as one.
 void EquationEvents::put_slopes(std::span<double> slopes) const {
   for (std::size_t i = 0; i < watched_.size(); ++i) {
-    const std::size_t left = 2 * watched_[i].relation;
-    slopes[i] = sign_of(watched_[i]) * (side_slopes_[left + 1] - side_slopes_[left]);
+    const double left = side_slopes_[2 * watched_[i].relation];
+    const double right = side_slopes_[2 * watched_[i].relation + 1];
+    const double apart = right - left;
+    const bool moves = std::abs(apart) > side_rounding * (std::abs(left) + std::abs(right));
+    slopes[i] = moves ? sign_of(watched_[i]) * apart : 0.0;
   }
 }
 
@@ -255,6 +259,8 @@ bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
   const bool changed = change_modes(point, x, &what);
   const bool acted = act(point, x, what);
   if (acted) find_counting();
+  if ((changed || acted) && now_.changed_at != point.t) kept_.clear();  // of another instant
+  if (changed || acted) let_go();
   if ((changed || acted) && std::exchange(now_.changed_at, point.t) != point.t) {
     now_.held_before = before;
     now_.acted = false;
@@ -326,6 +332,27 @@ double EquationEvents::changed(const Watched& watched) const {
   return now != 0.0 ? 0.0 : 1.0;
 }
 
+/// What has changed at the instant was found with inputs that did not fit yet: zero is as wide as
+/// they were off.
+void EquationEvents::keep_changed(const EventPoint& point) {
+  kept_.clear();
+  for (std::size_t i = 0; i < watched_.size() && now_.changed_at == point.t; ++i) {
+    const std::size_t relation = watched_[i].relation;
+    const bool has_changed = mode(relation) != now_.held_before[places_.discrete + relation];
+    if (!has_changed || !counts(i) || z_[i].value >= -z_[i].rounding) continue;
+    kept_.emplace_back(i, now_.widths[i]);
+    now_.widths[i] = std::abs(z_[i].value) + nearness(i, point);
+    z_[i].rounding = now_.widths[i];
+  }
+}
+
+/// Something more happens here with inputs that fit: then what was kept is what these say. A mass
+/// that comes to rest again waits for the force that it was torn off by too early.
+void EquationEvents::let_go() {
+  for (const auto& [i, width] : kept_) now_.widths[i] = width;
+  kept_.clear();
+}
+
 /// Where something has happened at the instant and relations contradict what has come of it, as
 /// those of what has jumped back, they change first: until then slopes mean nothing.
 /// What does not count becomes what it is, for the time when it does, and nothing has happened;
@@ -334,6 +361,7 @@ double EquationEvents::changed(const Watched& watched) const {
 bool EquationEvents::change_modes(const EventPoint& point, std::span<const double> x,
                                   std::vector<Happening>* what) {
   look(point, x);
+  if (point.fits) keep_changed(point);
   const std::vector<double> before = now_.held;
   bool contradictory = false;
   for (std::size_t i = 0; i < watched_.size() && now_.changed_at == point.t; ++i)

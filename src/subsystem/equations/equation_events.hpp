@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -124,6 +125,8 @@ class EquationEvents {
   bool changes(std::size_t indicator, const EventPoint& point) const;
   std::size_t opposite(std::size_t i) const;
   double changed(const Watched& watched) const;
+  void keep_changed(const EventPoint& point);
+  void let_go();
   void evaluate_whens(const EventPoint& point, std::span<const double> x);
   bool act(const EventPoint& point, std::span<double> x, std::vector<Happening>& what);
   bool fires(std::size_t condition, double until, std::size_t& result);
@@ -149,8 +152,9 @@ class EquationEvents {
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<double> doubts_;  ///< what indicators may be wrong by
   std::vector<Indicator> z_;
-  std::vector<double> counting_;  ///< per relation: its guard
-  std::vector<Jump> jumps_;       ///< of the instant `jumped_at_`
+  std::vector<std::pair<std::size_t, double>> kept_;  ///< indicators, and their widths before that
+  std::vector<double> counting_;                      ///< per relation: its guard
+  std::vector<Jump> jumps_;                           ///< of the instant `jumped_at_`
   double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
   int pass_ = 0;        ///< of that instant
   double slack_ = 0.0;  ///< s: that of the last look

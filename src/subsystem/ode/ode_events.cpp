@@ -205,7 +205,8 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   const auto& found = search_.way().found;
   if (found && std::abs(begin + found->tau - t) <= slack) point.certain = found->indicator;
   if (errors_.t == t) point.errors = {errors_.states, errors_.inputs};
-  const bool known = pass == EventPass::happen && look_at_outputs(t, x, outputs_before_);
+  point.fits = pass == EventPass::fit;
+  const bool known = pass != EventPass::settle && look_at_outputs(t, x, outputs_before_);
   bool changed = false;
   const bool good = at(t, [&](double inside) {
     point.inside = inside;
@@ -220,7 +221,7 @@ bool OdeEvents::happen(EventPass pass, double t, double begin, std::span<double>
   }
   looked_.t = t;
   looked_.inputs.assign(inputs.begin(), inputs.end());
-  const bool nothing = good && pass == EventPass::happen && !changed;
+  const bool nothing = good && pass != EventPass::settle && !changed;
   looked_.until = nothing ? std::numeric_limits<double>::infinity() : never;
   return good;
 }

@@ -455,7 +455,7 @@ Outcome OdeSubsystem::happen(EventPass pass, std::span<const Sample> inputs, dou
   trials_.first.reset();
   now_.seen = false;
   change = EventChange::nothing;
-  if (pass == EventPass::happen && hybrid_ == nullptr && events_->is_quiet(now_.t, inputs, slack)) {
+  if (pass != EventPass::settle && hybrid_ == nullptr && events_->is_quiet(now_.t, inputs, slack)) {
     events_->search().forget(slack);
     return Outcome::ok;
   }
