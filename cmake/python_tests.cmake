@@ -4,6 +4,8 @@ set(concord_long_tests restart_checkpoints_Kills restart_checkpoints_Files resta
   restart_every_method_OtherRanks order_stiff_outputs_Stiff record_compression_Compression fmu_lone_fmu_Run
   example_hybrid_vehicle_Vehicle isolation_isolated_Failed trust_silence_NoneInSilence faults_faults_Hangs
   studies_gradient_Gradient record_running_Running record_split_Same)
+set(concord_tests_of_ranks mpi_ranks_TwoMass mpi_ranks_Ring mpi_ranks_RingVariants mpi_ranks_StepControl
+  mpi_ranks_RingRecording mpi_ranks_Front restart_every_method_OtherRanks)
 
 # One ctest: SCRIPT, or one class of it. It finds the modules in tests/support and runs the program in
 # $CONCORD_PROGRAM, in a folder of its own: runs at once that name no results file would write the same one.
@@ -14,6 +16,9 @@ function(concord_one_python_test name script class)
     COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} -v ${class})
   if(name IN_LIST concord_long_tests)
     set_tests_properties(${name} PROPERTIES COST 90)
+  endif()
+  if(name IN_LIST concord_tests_of_ranks)
+    set_tests_properties(${name} PROPERTIES ${CONCORD_RANKS_ALONE})
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${CONCORD_TEST_TIMEOUT} ENVIRONMENT
     "${CONCORD_TEST_ENVIRONMENT};CONCORD_PROGRAM=$<TARGET_FILE:concord_program>;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")

@@ -19,6 +19,10 @@ set(CONCORD_TEST_ENVIRONMENT
   CONCORD_FMU_LIBRARIES=${PROJECT_BINARY_DIR}/tests/fmu_libraries
   ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:verify_asan_link_order=0)
 
+# For tests that are little but ranks of one run that wait for each other: beside other tests each exchange
+# takes a share of a core's time, a hundred times what it takes alone.
+set(CONCORD_RANKS_ALONE PROCESSORS 4 COST 100)
+
 # Seconds after which ctest takes a test for one that hangs: the longest take a hundredth of it, on a quiet
 # machine. tests/run.sh has the same for those that set none.
 set(CONCORD_TEST_TIMEOUT 6000)

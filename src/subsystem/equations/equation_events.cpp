@@ -18,6 +18,7 @@ constexpr double side_rounding = 1e-12;
 constexpr double slacks_apart = 3.0;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double not_kept = std::numeric_limits<double>::quiet_NaN();
 
 void note(std::vector<Happening>& what, const std::string& text) {
   const auto same = [&](const Happening& one) { return one.part == 0 && one.what == text; };
@@ -259,11 +260,14 @@ bool EquationEvents::happen(const EventPoint& point, std::span<double> x,
   const bool changed = change_modes(point, x, &what);
   const bool acted = act(point, x, what);
   if (acted) find_counting();
-  if ((changed || acted) && now_.changed_at != point.t) kept_.clear();  // of another instant
-  if (changed || acted) let_go();
-  if ((changed || acted) && std::exchange(now_.changed_at, point.t) != point.t) {
-    now_.held_before = before;
-    now_.acted = false;
+  if (changed || acted) {
+    if (std::exchange(now_.changed_at, point.t) == point.t) {
+      let_go();
+    } else {
+      now_.widths_before.clear();
+      now_.held_before = before;
+      now_.acted = false;
+    }
   }
   now_.acted = now_.acted || acted;
   find_next_time(point, x);
@@ -335,12 +339,12 @@ double EquationEvents::changed(const Watched& watched) const {
 /// What has changed at the instant was found with inputs that did not fit yet: zero is as wide as
 /// they were off.
 void EquationEvents::keep_changed(const EventPoint& point) {
-  kept_.clear();
+  now_.widths_before.assign(watched_.size(), not_kept);
   for (std::size_t i = 0; i < watched_.size() && now_.changed_at == point.t; ++i) {
     const std::size_t relation = watched_[i].relation;
     const bool has_changed = mode(relation) != now_.held_before[places_.discrete + relation];
     if (!has_changed || !counts(i) || z_[i].value >= -z_[i].rounding) continue;
-    kept_.emplace_back(i, now_.widths[i]);
+    now_.widths_before[i] = now_.widths[i];
     now_.widths[i] = std::abs(z_[i].value) + nearness(i, point);
     z_[i].rounding = now_.widths[i];
   }
@@ -349,8 +353,9 @@ void EquationEvents::keep_changed(const EventPoint& point) {
 /// Something more happens here with inputs that fit: then what was kept is what these say. A mass
 /// that comes to rest again waits for the force that it was torn off by too early.
 void EquationEvents::let_go() {
-  for (const auto& [i, width] : kept_) now_.widths[i] = width;
-  kept_.clear();
+  for (std::size_t i = 0; i < now_.widths_before.size(); ++i)
+    if (!std::isnan(now_.widths_before[i])) now_.widths[i] = now_.widths_before[i];
+  now_.widths_before.clear();
 }
 
 /// Where something has happened at the instant and relations contradict what has come of it, as

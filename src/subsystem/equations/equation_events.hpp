@@ -4,7 +4,6 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "concord/archive.hpp"
@@ -81,6 +80,8 @@ class EquationEvents {
     std::vector<std::int64_t> ticks;  ///< numbers of the next ones, per condition
     /// Per indicator: how far from zero it may have been where its relation changed last.
     std::vector<double> widths;
+    /// What they were before their relations were kept at the last instant; NaN: not kept.
+    std::vector<double> widths_before;
     bool begun = false;
     double next_time = std::numeric_limits<double>::infinity();
     double instant = std::numeric_limits<double>::quiet_NaN();  ///< that was looked at last
@@ -91,10 +92,10 @@ class EquationEvents {
     bool acted = false;
 
     void io(Archive& archive) {
-      CONCORD_MEMBERS(archive, held, truths, ticks, widths, begun, next_time, instant, steepest,
-                      held_before, changed_at, acted);
+      CONCORD_MEMBERS(archive, held, truths, ticks, widths, widths_before, begun, next_time,
+                      instant, steepest, held_before, changed_at, acted);
     }
-    int memory_version() const { return 3; }
+    int memory_version() const { return 4; }
   };
 
   double& mode(std::size_t relation) { return now_.held[places_.discrete + relation]; }
@@ -152,9 +153,8 @@ class EquationEvents {
   std::vector<double> sides_, side_slopes_, slopes_, results_, direction_;  ///< scratch
   std::vector<double> doubts_;  ///< what indicators may be wrong by
   std::vector<Indicator> z_;
-  std::vector<std::pair<std::size_t, double>> kept_;  ///< indicators, and their widths before that
-  std::vector<double> counting_;                      ///< per relation: its guard
-  std::vector<Jump> jumps_;                           ///< of the instant `jumped_at_`
+  std::vector<double> counting_;  ///< per relation: its guard
+  std::vector<Jump> jumps_;       ///< of the instant `jumped_at_`
   double jumped_at_ = std::numeric_limits<double>::quiet_NaN();
   int pass_ = 0;        ///< of that instant
   double slack_ = 0.0;  ///< s: that of the last look

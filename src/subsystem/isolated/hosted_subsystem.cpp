@@ -109,11 +109,34 @@ void HostedSubsystem::tell(Told told) {
   done(written.bytes());
 }
 
+/// Another version of Concord, or of the model, may ask over the network.
+void HostedSubsystem::ensure_sizes(std::size_t states, std::size_t inputs) const {
+  const SubsystemDescription& own = subsystem_->description();
+  const auto check = [&](std::size_t size, std::size_t wanted, const char* what) {
+    if (size != wanted)
+      throw SimulationError("it was asked for " + std::to_string(size) + " " + what + " and has " +
+                            std::to_string(wanted) + ": both ends need the same model");
+  };
+  check(states, own.states.size(), "states");
+  check(inputs, own.inputs.size(), "inputs");
+}
+
+void HostedSubsystem::read_inputs(MessageReader& asked) {
+  asked.take(inputs_);
+  ensure_sizes(subsystem_->description().states.size(), inputs_.size());
+}
+
+void HostedSubsystem::read_states_and_inputs(MessageReader& asked) {
+  asked.take(x_, u_);
+  ensure_sizes(x_.size(), u_.size());
+}
+
 void HostedSubsystem::advance(MessageReader& asked) {
   const auto step = asked.taken<MacroStep>();
   const auto continuity = asked.taken<InputContinuity>();
   const auto wanted = asked.taken<Wanted>();
   asked.take(polynomials_);
+  ensure_sizes(subsystem_->description().states.size(), polynomials_.size());
   const Outcome outcome = subsystem_->advance(step, polynomials_, continuity, wanted, outputs_);
   reply(outcome, outputs_, subsystem_->integration_errors());
 }
@@ -121,6 +144,7 @@ void HostedSubsystem::advance(MessageReader& asked) {
 void HostedSubsystem::follow(MessageReader& asked) {
   const auto step = asked.taken<MacroStep>();
   asked.take(polynomials_, shares_, x_, errors_);
+  ensure_sizes(subsystem_->description().states.size(), polynomials_.size());
   const Outcome outcome = subsystem_->follow(step, polynomials_, {shares_, x_, errors_});
   reply(outcome, subsystem_->integration_errors());
 }
@@ -129,6 +153,7 @@ void HostedSubsystem::follow(MessageReader& asked) {
 void HostedSubsystem::answer_there(RemoteFunction function, MessageReader& asked) {
   StatePoint point;
   asked.take(point.t, point.h, x_, inputs_, point.input_curvatures, point.wanted);
+  ensure_sizes(x_.size(), inputs_.size());
   point.x = x_;
   point.inputs = inputs_;
   if (function == RemoteFunction::outputs_at)
@@ -252,6 +277,7 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     case RemoteFunction::retrace: {
       const auto step = asked.taken<MacroStep>();
       asked.take(polynomials_, x_);
+      ensure_sizes(x_.size(), polynomials_.size());
       return reply(subsystem_->retrace(step, polynomials_, x_, outputs_), x_, outputs_);
     }
     case RemoteFunction::next_event:
@@ -279,7 +305,7 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       return read_memory(asked);
     case RemoteFunction::complete_step: {
       const auto t = asked.taken<double>();
-      asked.take(x_, u_);
+      read_states_and_inputs(asked);
       return done(subsystem_->complete_step(t, x_, u_));
     }
     case RemoteFunction::put_out_texts: {
@@ -308,7 +334,7 @@ void HostedSubsystem::answer_about_model(RemoteFunction function, MessageReader&
   const SubsystemDescription& d = subsystem_->description();
   const std::size_t n_st = d.states.size(), n_in = d.inputs.size(), n_out = d.outputs.size();
   const auto t = asked.taken<double>();
-  asked.take(x_, u_);
+  read_states_and_inputs(asked);
   Linearization& l = linearization_;
   switch (function) {
     case RemoteFunction::model_derivatives:

@@ -42,7 +42,9 @@ class HostedSubsystem {
   void tell(Told told);
   OdeModel& model() const;
   TextPorts& text_ports() const;
-  void read_inputs(MessageReader& asked) { asked.take(inputs_); }
+  void read_inputs(MessageReader& asked);
+  void read_states_and_inputs(MessageReader& asked);
+  void ensure_sizes(std::size_t states, std::size_t inputs) const;
   template <class... Results>
   void reply(Outcome outcome, const Results&... results);
   template <class... Results>
