@@ -10,6 +10,7 @@
 
 #include "concord/errors.hpp"
 #include "concord/subsystem.hpp"
+#include "subsystem/grazes.hpp"
 #include "subsystem/text_ports.hpp"
 
 namespace concord {
@@ -63,6 +64,15 @@ class MessageWriter {
     put_one(all.size());
     for (const Happening& one : all) put(one.part, one.what);
   }
+  void put_one(const Graze& one) {
+    put(one.what, one.time, one.margin, one.noise, one.by_states, one.by_inputs);
+  }
+  void put_one(const std::vector<Graze>& all) { put_each(all); }
+  void put_one(const Jump& one) {
+    put(one.pass, one.state, one.index, one.by.size());
+    for (const auto& [variable, derivative] : one.by) put(variable, derivative);
+  }
+  void put_one(const std::vector<Jump>& all) { put_each(all); }
 
   std::vector<std::byte> bytes_;
 };
@@ -137,6 +147,18 @@ class MessageReader {
     take(of.f_x, of.f_u, of.g_x, of.g_u, of.f, of.g, of.f_t, of.g_t, of.parameters, of.g_late,
          of.late);
   }
+  void take_one(Graze& one) {
+    take(one.what, one.time, one.margin, one.noise, one.by_states, one.by_inputs);
+  }
+  void take_one(std::vector<Graze>& all) { take_each(all); }
+  void take_one(Jump& one) {
+    take(one.pass, one.state, one.index);
+    for (auto count = taken<std::size_t>(); count > 0; --count) {
+      auto& [variable, derivative] = one.by.emplace_back();
+      take(variable, derivative);
+    }
+  }
+  void take_one(std::vector<Jump>& all) { take_each(all); }
   /// Adds to what is there.
   void take_one(std::vector<Happening>& all) {
     for (auto count = taken<std::size_t>(); count > 0; --count) take_one_happening(all);

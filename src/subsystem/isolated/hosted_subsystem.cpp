@@ -1,5 +1,6 @@
 #include "subsystem/isolated/hosted_subsystem.hpp"
 
+#include "subsystem/grazes.hpp"
 #include "subsystem/isolated/recipe.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
@@ -189,6 +190,36 @@ void HostedSubsystem::happen(MessageReader& asked) {
   reply(outcome, change, happened_);
 }
 
+void HostedSubsystem::answer_about_events(RemoteFunction function, MessageReader& asked) {
+  auto* const teller = dynamic_cast<TellsGrazes*>(subsystem_.get());
+  if (function == RemoteFunction::tells_grazes) return done(teller != nullptr);
+  if (teller == nullptr) throw SimulationError("it tells nothing of its events");
+  switch (function) {
+    case RemoteFunction::grazes:
+      read_inputs(asked);
+      return done(teller->grazes(inputs_));
+    case RemoteFunction::take_errors:
+      read_inputs(asked);
+      asked.take(x_, u_, result_);
+      ensure_sizes(x_.size(), u_.size());
+      return done(teller->take_errors(inputs_, {x_, u_}, result_));
+    case RemoteFunction::jumps: {
+      const auto jumps = teller->jumps();
+      return done(std::vector<Jump>(jumps.begin(), jumps.end()));
+    }
+    case RemoteFunction::discrete_count:
+      return done(teller->discrete_count());
+    default: {
+      read_inputs(asked);
+      asked.take(errors_);
+      x_.resize(subsystem_->description().states.size());
+      result_.resize(outputs_.size());
+      const bool known = teller->pass_discrete(inputs_, errors_, x_, result_);
+      return done(known, x_, result_);
+    }
+  }
+}
+
 void HostedSubsystem::write_memory() {
   Archive archive;
   const bool passed = subsystem_->io(archive);
@@ -308,6 +339,13 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
       read_states_and_inputs(asked);
       return done(subsystem_->complete_step(t, x_, u_));
     }
+    case RemoteFunction::tells_grazes:
+    case RemoteFunction::grazes:
+    case RemoteFunction::take_errors:
+    case RemoteFunction::jumps:
+    case RemoteFunction::discrete_count:
+    case RemoteFunction::pass_discrete:
+      return answer_about_events(function, asked);
     case RemoteFunction::put_out_texts: {
       std::vector<Texts> texts(asked.taken<std::size_t>());
       text_ports().put_out(texts);

@@ -60,6 +60,7 @@ class HostedSubsystem {
   void output_curvatures(MessageReader& asked);
   void linearize(MessageReader& asked);
   void happen(MessageReader& asked);
+  void answer_about_events(RemoteFunction function, MessageReader& asked);
   void write_memory();
   void read_memory(MessageReader& asked);
   void start_from(MessageReader& asked);

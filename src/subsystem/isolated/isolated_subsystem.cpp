@@ -8,12 +8,10 @@
 
 namespace concord {
 
-IsolatedSubsystem::IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
-                                     const IsolationOptions& options,
-                                     std::shared_ptr<KeptProcess> kept)
-    : Subsystem(std::move(description)) {
-  SubsystemDescription made;
-  remote_ = std::make_unique<RemoteSubsystem>(std::move(recipe), options, std::move(kept), made);
+IsolatedSubsystem::IsolatedSubsystem(std::unique_ptr<RemoteSubsystem> remote,
+                                     const SubsystemDescription& description,
+                                     SubsystemDescription made)
+    : Subsystem(description), remote_(std::move(remote)) {
   made.name = description_.name;
   made.remarks = description_.remarks;
   made.one_per_process.clear();
@@ -231,6 +229,35 @@ void IsolatedSubsystem::take(std::span<const Texts> texts) {
   ask(RemoteFunction::take_texts, std::vector<Texts>(texts.begin(), texts.end()));
 }
 
+std::vector<Graze> IsolatedEvents::grazes(std::span<const Sample> inputs) {
+  return ask(RemoteFunction::grazes, inputs).taken_list<Graze>();
+}
+
+double IsolatedEvents::take_errors(std::span<const Sample> inputs, const Motion& errors,
+                                   std::span<const double> discrete) {
+  if (!description_.events) return 0.0;
+  return ask(RemoteFunction::take_errors, inputs, errors.dxdt, errors.dudt, discrete)
+      .taken<double>();
+}
+
+std::span<const Jump> IsolatedEvents::jumps() const {
+  jumps_.clear();
+  if (description_.events) remote_->call(RemoteFunction::jumps).take(jumps_);
+  return jumps_;
+}
+
+std::size_t IsolatedEvents::discrete_count() const {
+  return remote_->call(RemoteFunction::discrete_count).taken<std::size_t>();
+}
+
+bool IsolatedEvents::pass_discrete(std::span<const Sample> inputs, std::span<const double> errors,
+                                   std::span<double> f, std::span<double> g) {
+  MessageReader answer = ask(RemoteFunction::pass_discrete, inputs, errors);
+  const bool known = answer.taken<bool>();
+  answer.take(f, g);
+  return known;
+}
+
 SubsystemDescription isolated_description(SubsystemDescription description, const Recipe& recipe,
                                           const IsolationOptions& options) {
   description.one_per_process.clear();
@@ -268,8 +295,12 @@ std::unique_ptr<Subsystem> make_isolated_subsystem(Recipe recipe,
                                                    const IsolationOptions& options,
                                                    std::shared_ptr<KeptProcess> kept) {
   if (CallLog::current() && recipe.served() == nullptr) recipe.calls = CallLog::current()->place();
-  return std::make_unique<IsolatedSubsystem>(std::move(recipe), description, options,
-                                             std::move(kept));
+  SubsystemDescription made;
+  auto remote =
+      std::make_unique<RemoteSubsystem>(std::move(recipe), options, std::move(kept), made);
+  if (remote->call(RemoteFunction::tells_grazes).taken<bool>())
+    return std::make_unique<IsolatedEvents>(std::move(remote), description, std::move(made));
+  return std::make_unique<IsolatedSubsystem>(std::move(remote), description, std::move(made));
 }
 
 }  // namespace concord

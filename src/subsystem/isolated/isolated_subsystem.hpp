@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "subsystem/grazes.hpp"
 #include "subsystem/isolated/remote_model.hpp"
 #include "subsystem/isolated/remote_subsystem.hpp"
 #include "subsystem/text_ports.hpp"
@@ -11,10 +12,11 @@
 namespace concord {
 
 /// A subsystem that lives in another process: every call goes there.
-class IsolatedSubsystem final : public Subsystem, private TextPorts {
+class IsolatedSubsystem : public Subsystem, private TextPorts {
  public:
-  IsolatedSubsystem(Recipe recipe, SubsystemDescription description,
-                    const IsolationOptions& options, std::shared_ptr<KeptProcess> kept);
+  /// `made`: what it says of itself there.
+  IsolatedSubsystem(std::unique_ptr<RemoteSubsystem> remote,
+                    const SubsystemDescription& description, SubsystemDescription made);
 
   void note_use(std::span<const char> fed, std::span<const char> looked_at) override;
   void start(const MacroStep& first, double stop) override;
@@ -54,10 +56,7 @@ class IsolatedSubsystem final : public Subsystem, private TextPorts {
   TextPorts* texts() override { return remote_->status().texts ? this : nullptr; }
   bool complete_step(double t, std::span<const double> x, std::span<const double> u) override;
 
- private:
-  void put_out(std::span<Texts> texts) override;
-  void take(std::span<const Texts> texts) override;
-
+ protected:
   /// A call and its answer, which says what the subsystem is now.
   template <class... Arguments>
   MessageReader ask(RemoteFunction function, const Arguments&... arguments);
@@ -65,16 +64,38 @@ class IsolatedSubsystem final : public Subsystem, private TextPorts {
   template <class... Results, class... Arguments>
   Outcome attempt(RemoteFunction function, std::tuple<Results&...> results,
                   const Arguments&... arguments);
+
+  std::unique_ptr<RemoteSubsystem> remote_;
+
+ private:
+  void put_out(std::span<Texts> texts) override;
+  void take(std::span<const Texts> texts) override;
   void take_status();
   void stand_at(double t);
 
-  std::unique_ptr<RemoteSubsystem> remote_;
   std::unique_ptr<RemoteModel> model_;
   mutable std::vector<double> states_;
   std::vector<double> integration_errors_;
   mutable bool states_known_ = false;
   double now_ = 0.0, saved_ = 0.0;
   bool is_saved_ = false;  ///< before each macro-step, which may be taken back
+};
+
+/// One that finds its own events.
+class IsolatedEvents final : public IsolatedSubsystem, public TellsGrazes {
+ public:
+  using IsolatedSubsystem::IsolatedSubsystem;
+
+  std::vector<Graze> grazes(std::span<const Sample> inputs) override;
+  double take_errors(std::span<const Sample> inputs, const Motion& errors,
+                     std::span<const double> discrete) override;
+  std::span<const Jump> jumps() const override;
+  std::size_t discrete_count() const override;
+  bool pass_discrete(std::span<const Sample> inputs, std::span<const double> errors,
+                     std::span<double> f, std::span<double> g) override;
+
+ private:
+  mutable std::vector<Jump> jumps_;
 };
 
 }  // namespace concord
