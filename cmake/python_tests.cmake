@@ -5,7 +5,7 @@ set(concord_long_tests restart_checkpoints_Kills restart_checkpoints_Files resta
   example_hybrid_vehicle_Vehicle isolation_isolated_Failed trust_silence_NoneInSilence faults_faults_Hangs
   studies_gradient_Gradient record_running_Running record_split_Same)
 set(concord_tests_of_ranks mpi_ranks_TwoMass mpi_ranks_Ring mpi_ranks_RingVariants mpi_ranks_StepControl
-  mpi_ranks_RingRecording mpi_ranks_Front restart_every_method_OtherRanks)
+  mpi_ranks_RingRecording mpi_ranks_Front restart_every_method_OtherRanks trust_estimates_Ranks networks_paces_Linear)
 
 # One ctest: SCRIPT, or one class of it. It finds the modules in tests/support and runs the program in
 # $CONCORD_PROGRAM, in a folder of its own: runs at once that name no results file would write the same one.

@@ -85,7 +85,7 @@ class RunningTest(ModelTest):
 
 class Running(RunningTest):
     def test_read_at_random_instants(self):
-        for ranks, options in ((1, ()), (2, ()), (1, ("-cosim_output_interval", 7e-3))):
+        for ranks, options in in_short(((1, ()), (2, ()), (1, ("-cosim_output_interval", 7e-3))), 2):
             run, path = self.begin(*options, ranks=ranks)
             self.read_until(path, lambda sizes: len(set(sizes)) > 3)
             self.end(run, signal.SIGTERM)  # mpirun ends its ranks

@@ -357,7 +357,7 @@ TEST(ResultsWriter, PartsShowTheSameDatasetsOnAnyNumberOfRanks) {
 
 TEST(ResultsWriter, GoesOnBehindAnyRowOfAnyPart) {
   const TestFolder folder;
-  for (const std::size_t left : {1u, 7u, 8u, 15u, 16u, 29u, 42u, 43u}) {
+  for (const std::size_t left : {1u, 7u, 15u, 16u, 43u}) {
     const fs::path path = folder / ("run" + std::to_string(left) + ".h5").c_str();
     write_example(MPI_COMM_WORLD, path, 43, 7, a_part_per_flush);
     MPI_Barrier(MPI_COMM_WORLD);
