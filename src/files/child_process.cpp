@@ -17,6 +17,7 @@
 #include "concord/errors.hpp"
 #include "support/exception_words.hpp"
 #include "support/foreign_call.hpp"
+#include "support/pipe.hpp"
 
 namespace concord {
 namespace {
@@ -113,32 +114,25 @@ ChildReport in_child_process(
     unsigned seconds,
     const std::function<void(const std::function<void(const std::string&)>&)>& work) {
   const std::string seal = new_seal();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw SimulationError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  Pipe pipe;
   const pid_t child = fork();
-  if (child < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    throw SimulationError(std::string("cannot fork: ") + std::strerror(errno));
-  }
+  if (child < 0) throw SimulationError(std::string("cannot fork: ") + std::strerror(errno));
   if (child == 0) {
     foreign_code_ends_child();
     std::signal(SIGALRM, SIG_DFL);
     alarm(seconds);
     be_silent();
     try {
-      work([&](const std::string& record) { send(ends[1], seal, record); });
+      work([&](const std::string& record) { send(pipe.writes.get(), seal, record); });
     } catch (...) {
-      send(ends[1], seal, "stopped " + in_words(std::current_exception()));
+      send(pipe.writes.get(), seal, "stopped " + in_words(std::current_exception()));
     }
-    send(ends[1], seal, end_record);
+    send(pipe.writes.get(), seal, end_record);
     _exit(0);
   }
-  close(ends[1]);
+  pipe.writes.reset(-1);
   ChildReport report;
-  report.records = unsealed(read_all(ends[0], seconds + 1), seal);
-  close(ends[0]);
+  report.records = unsealed(read_all(pipe.reads.get(), seconds + 1), seal);
   report.late = was_late(child);
   report.ended = !report.records.empty() && report.records.back() == end_record;
   if (report.ended) report.records.pop_back();

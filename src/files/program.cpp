@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 extern char** environ;
@@ -88,6 +90,12 @@ pid_t start_program(const ProgramCall& call) {
     throw std::system_error(error, std::generic_category(), "cannot start " + call.words.front());
   }
   return child;
+}
+
+std::string end_in_words(int wait_status) {
+  if (WIFSIGNALED(wait_status))
+    return std::string("was ended by SIG") + sigabbrev_np(WTERMSIG(wait_status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(wait_status));
 }
 
 int run_program(const ProgramCall& call) {

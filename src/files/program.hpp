@@ -25,6 +25,9 @@ std::string python_interpreter(const std::string& otherwise = "python3");
 /// Starts the program, which gets no other open files of ours. Throws std::system_error.
 pid_t start_program(const ProgramCall& call);
 
+/// How a process has ended, of what waitpid says: "was ended by SIGKILL", "ended with exit code 1".
+std::string end_in_words(int wait_status);
+
 /// The exit code of the program; 128 and the signal's number where a signal ended it. Throws
 /// std::system_error where it cannot be started.
 int run_program(const ProgramCall& call);

@@ -10,7 +10,9 @@ using Eigen::VectorXd;
 DenseFactors::DenseFactors() = default;
 DenseFactors::DenseFactors(const Eigen::Ref<const MatrixXd>& a) : lu_(a) {}
 DenseFactors::DenseFactors(const DenseFactors&) = default;
+DenseFactors::DenseFactors(DenseFactors&&) noexcept = default;
 DenseFactors& DenseFactors::operator=(const DenseFactors&) = default;
+DenseFactors& DenseFactors::operator=(DenseFactors&&) noexcept = default;
 DenseFactors::~DenseFactors() = default;
 
 void DenseFactors::compute(const Eigen::Ref<const MatrixXd>& a) { lu_.compute(a); }

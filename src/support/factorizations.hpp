@@ -13,7 +13,9 @@ class DenseFactors {
   DenseFactors();
   explicit DenseFactors(const Eigen::Ref<const Eigen::MatrixXd>& a);
   DenseFactors(const DenseFactors&);
+  DenseFactors(DenseFactors&&) noexcept;
   DenseFactors& operator=(const DenseFactors&);
+  DenseFactors& operator=(DenseFactors&&) noexcept;
   ~DenseFactors();
 
   void compute(const Eigen::Ref<const Eigen::MatrixXd>& a);

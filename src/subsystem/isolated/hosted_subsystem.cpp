@@ -110,26 +110,30 @@ void HostedSubsystem::tell(Told told) {
   done(written.bytes());
 }
 
-/// Another version of Concord, or of the model, may ask over the network.
-void HostedSubsystem::ensure_sizes(std::size_t states, std::size_t inputs) const {
-  const SubsystemDescription& own = subsystem_->description();
-  const auto check = [&](std::size_t size, std::size_t wanted, const char* what) {
-    if (size != wanted)
-      throw SimulationError("it was asked for " + std::to_string(size) + " " + what + " and has " +
-                            std::to_string(wanted) + ": both ends need the same model");
-  };
-  check(states, own.states.size(), "states");
-  check(inputs, own.inputs.size(), "inputs");
+/// Another version of the model may ask over the network.
+void HostedSubsystem::ensure_size(std::size_t size, std::size_t wanted, const char* what) {
+  if (size != wanted)
+    throw SimulationError("it was asked for " + std::to_string(size) + " " + what + " and has " +
+                          std::to_string(wanted) + ": both ends need the same model");
+}
+
+void HostedSubsystem::ensure_states(std::size_t size) const {
+  ensure_size(size, subsystem_->description().states.size(), "states");
+}
+
+void HostedSubsystem::ensure_inputs(std::size_t size) const {
+  ensure_size(size, subsystem_->description().inputs.size(), "inputs");
 }
 
 void HostedSubsystem::read_inputs(MessageReader& asked) {
   asked.take(inputs_);
-  ensure_sizes(subsystem_->description().states.size(), inputs_.size());
+  ensure_inputs(inputs_.size());
 }
 
 void HostedSubsystem::read_states_and_inputs(MessageReader& asked) {
   asked.take(x_, u_);
-  ensure_sizes(x_.size(), u_.size());
+  ensure_states(x_.size());
+  ensure_inputs(u_.size());
 }
 
 void HostedSubsystem::advance(MessageReader& asked) {
@@ -137,7 +141,7 @@ void HostedSubsystem::advance(MessageReader& asked) {
   const auto continuity = asked.taken<InputContinuity>();
   const auto wanted = asked.taken<Wanted>();
   asked.take(polynomials_);
-  ensure_sizes(subsystem_->description().states.size(), polynomials_.size());
+  ensure_inputs(polynomials_.size());
   const Outcome outcome = subsystem_->advance(step, polynomials_, continuity, wanted, outputs_);
   reply(outcome, outputs_, subsystem_->integration_errors());
 }
@@ -145,7 +149,7 @@ void HostedSubsystem::advance(MessageReader& asked) {
 void HostedSubsystem::follow(MessageReader& asked) {
   const auto step = asked.taken<MacroStep>();
   asked.take(polynomials_, shares_, x_, errors_);
-  ensure_sizes(subsystem_->description().states.size(), polynomials_.size());
+  ensure_inputs(polynomials_.size());
   const Outcome outcome = subsystem_->follow(step, polynomials_, {shares_, x_, errors_});
   reply(outcome, subsystem_->integration_errors());
 }
@@ -154,7 +158,8 @@ void HostedSubsystem::follow(MessageReader& asked) {
 void HostedSubsystem::answer_there(RemoteFunction function, MessageReader& asked) {
   StatePoint point;
   asked.take(point.t, point.h, x_, inputs_, point.input_curvatures, point.wanted);
-  ensure_sizes(x_.size(), inputs_.size());
+  ensure_states(x_.size());
+  ensure_inputs(inputs_.size());
   point.x = x_;
   point.inputs = inputs_;
   if (function == RemoteFunction::outputs_at)
@@ -201,7 +206,9 @@ void HostedSubsystem::answer_about_events(RemoteFunction function, MessageReader
     case RemoteFunction::take_errors:
       read_inputs(asked);
       asked.take(x_, u_, result_);
-      ensure_sizes(x_.size(), u_.size());
+      ensure_states(x_.size());
+      ensure_inputs(u_.size());
+      ensure_size(result_.size(), teller->discrete_count(), "discrete variables");
       return done(teller->take_errors(inputs_, {x_, u_}, result_));
     case RemoteFunction::jumps: {
       const auto jumps = teller->jumps();
@@ -212,6 +219,7 @@ void HostedSubsystem::answer_about_events(RemoteFunction function, MessageReader
     default: {
       read_inputs(asked);
       asked.take(errors_);
+      ensure_size(errors_.size(), teller->discrete_count(), "discrete variables");
       x_.resize(subsystem_->description().states.size());
       result_.resize(outputs_.size());
       const bool known = teller->pass_discrete(inputs_, errors_, x_, result_);
@@ -308,7 +316,8 @@ void HostedSubsystem::answer(RemoteFunction function, MessageReader& asked) {
     case RemoteFunction::retrace: {
       const auto step = asked.taken<MacroStep>();
       asked.take(polynomials_, x_);
-      ensure_sizes(x_.size(), polynomials_.size());
+      ensure_states(x_.size());
+      ensure_inputs(polynomials_.size());
       return reply(subsystem_->retrace(step, polynomials_, x_, outputs_), x_, outputs_);
     }
     case RemoteFunction::next_event:

@@ -44,7 +44,9 @@ class HostedSubsystem {
   TextPorts& text_ports() const;
   void read_inputs(MessageReader& asked);
   void read_states_and_inputs(MessageReader& asked);
-  void ensure_sizes(std::size_t states, std::size_t inputs) const;
+  static void ensure_size(std::size_t size, std::size_t wanted, const char* what);
+  void ensure_states(std::size_t size) const;
+  void ensure_inputs(std::size_t size) const;
   template <class... Results>
   void reply(Outcome outcome, const Results&... results);
   template <class... Results>

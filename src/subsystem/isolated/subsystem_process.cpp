@@ -15,6 +15,7 @@
 
 #include "concord/errors.hpp"
 #include "files/program.hpp"
+#include "support/pipe.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -38,12 +39,6 @@ pid_t start_host(int memory, int order) {
   }
 }
 
-std::string in_words(int wait_status) {
-  if (WIFSIGNALED(wait_status))
-    return std::string("was ended by SIG") + sigabbrev_np(WTERMSIG(wait_status));
-  return "ended its process with exit code " + std::to_string(WEXITSTATUS(wait_status));
-}
-
 }  // namespace
 
 std::string host_program() {
@@ -64,12 +59,9 @@ std::string host_program() {
 
 SubsystemProcess::SubsystemProcess(std::string what, double call_limit)
     : what_(std::move(what)), call_limit_(call_limit) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw SimulationError(std::string("cannot make a pipe: ") + std::strerror(errno));
-  const OwnFile other_end(ends[0]);
-  order_.reset(ends[1]);
-  process_ = start_host(channel_.file(), ends[0]);
+  Pipe order;
+  process_ = start_host(channel_.file(), order.reads.get());
+  order_ = std::move(order.writes);
 }
 
 SubsystemProcess::~SubsystemProcess() { end(); }
@@ -79,7 +71,7 @@ void SubsystemProcess::reap(int wait_status) {
   if (names_place_) return;
   last_words_ = channel_.last_words();
   names_place_ = !last_words_.empty() && last_words_ != channel_.reason();
-  if (last_words_.empty()) last_words_ = what_ + " " + in_words(wait_status);
+  if (last_words_.empty()) last_words_ = what_ + " " + end_in_words(wait_status);
 }
 
 bool SubsystemProcess::lives() {

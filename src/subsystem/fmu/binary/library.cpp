@@ -8,6 +8,7 @@
 
 #include "concord/errors.hpp"
 #include "subsystem/fmu/binary/emulated_functions.hpp"
+#include "subsystem/fmu/emulated/host_program.hpp"
 #include "support/foreign_call.hpp"
 #include "support/options.hpp"
 #include "support/wording.hpp"
@@ -72,8 +73,10 @@ std::shared_ptr<EmulatedBinary> start_emulation(const Emulation& emulation, cons
     throw InputError(what + " cannot be loaded: " + error.what());
   } catch (const EmulationEnd& end) {
     throw InputError(what + " cannot be loaded: the process that is to run it (" +
-                     joined(emulation.emulator, " ") + ") " + end.what() +
-                     "; -subsystem_fmu_emulator and -subsystem_fmu_host name what runs it");
+                     joined(emulation.emulator, " ") + " " + fmu_host_program(emulation).string() +
+                     ") " + end.what() +
+                     "; -subsystem_fmu_emulator and -subsystem_fmu_host name what runs it; without "
+                     "the latter the program is compiled again where its file is gone");
   }
 }
 

@@ -1,6 +1,5 @@
 #include "subsystem/fmu/emulated/emulated_process.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "files/program.hpp"
 #include "subsystem/fmu/emulated/host_program.hpp"
 #include "support/options.hpp"
+#include "support/pipe.hpp"
 #include "support/wording.hpp"
 
 namespace concord {
@@ -33,18 +33,6 @@ constexpr std::uint32_t longest_message = std::uint32_t{1} << 31;
 constexpr int look_time = 100;           ///< ms between looks whether it lives
 constexpr double longest_start = 120.0;  ///< s: wine makes its folder at the first time
 constexpr std::chrono::milliseconds longest_end{3000};
-
-struct PipeEnds {
-  OwnFile reads, writes;
-
-  PipeEnds() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      throw SimulationError(std::string("cannot make a pipe: ") + std::strerror(errno));
-    reads.reset(ends[0]);
-    writes.reset(ends[1]);
-  }
-};
 
 /// A write to a pipe that nobody reads must not raise a signal, which would ask the run to stop.
 class WithoutBrokenPipes {
@@ -70,12 +58,6 @@ class WithoutBrokenPipes {
   sigset_t broken_, before_;
   bool broke_ = false;
 };
-
-std::string in_words(int wait_status) {
-  if (WIFSIGNALED(wait_status))
-    return std::string("was ended by SIG") + sigabbrev_np(WTERMSIG(wait_status));
-  return "ended with exit code " + std::to_string(WEXITSTATUS(wait_status));
-}
 
 /// How a process ends whose input has ended; one that takes too long is killed.
 int end_of(pid_t process) {
@@ -120,7 +102,7 @@ EmulatedProcess::EmulatedProcess(const Emulation& emulation, const std::string& 
 }
 
 void EmulatedProcess::start() {
-  PipeEnds in, out;
+  Pipe in, out;
   ProgramCall call;
   if (emulation_.platform.is_windows() && !emulation_.emulator.empty())
     add_wine_settings(call.words);
@@ -204,7 +186,7 @@ void EmulatedProcess::await_bytes() {
     int status = 0;
     if (found == 0 && process_ != 0 && waitpid(process_, &status, WNOHANG) == process_) {
       process_ = 0;
-      throw EmulationEnd(in_words(status));
+      throw EmulationEnd(end_in_words(status));
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
     if (start_limit_ == 0.0 || taken.count() < start_limit_) continue;
@@ -226,7 +208,7 @@ void EmulatedProcess::read_all(std::byte* place, std::size_t size) {
       if (read_.empty()) {
         to_.reset(-1);
         const int status = process_ != 0 ? end_of(std::exchange(process_, 0)) : 0;
-        throw EmulationEnd(in_words(status));
+        throw EmulationEnd(end_in_words(status));
       }
     }
     const std::size_t part = std::min(size, read_.size() - used_);

@@ -24,6 +24,12 @@ constexpr const char* own_platform = "Linux (aarch64)";
 constexpr const char* own_platform = "Linux (i686)";
 #endif
 
+/// Under either name of Debian's packages.
+std::vector<std::string> qemu(const std::string& machine, const std::string& root) {
+  const std::string name = "qemu-" + machine, there = " -L " + root;
+  return {name + there, name + "-static" + there};
+}
+
 /// What runs fastest comes first.
 std::span<const Platform> platforms() {
   static const std::vector<Platform> all{
@@ -35,13 +41,12 @@ std::span<const Platform> platforms() {
        .needed = "/lib/ld-linux.so.2"},
       {.name = "Linux (x86_64)",
        .folders = {"linux64", "x86_64-linux"},
-       .emulators = {"qemu-x86_64 -L /usr/x86_64-linux-gnu"},
+       .emulators = qemu("x86_64", "/usr/x86_64-linux-gnu"),
        .compilers = {"x86_64-linux-gnu-gcc"},
        .packages = "qemu-user gcc-x86-64-linux-gnu libc6-dev-amd64-cross"},
       {.name = "Linux (aarch64)",
        .folders = {"aarch64-linux", "linux-aarch64", "linuxaarch64"},
-       .emulators = {"qemu-aarch64 -L /usr/aarch64-linux-gnu",
-                     "qemu-aarch64-static -L /usr/aarch64-linux-gnu"},
+       .emulators = qemu("aarch64", "/usr/aarch64-linux-gnu"),
        .compilers = {"aarch64-linux-gnu-gcc"},
        .packages = "qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross"},
       {.name = "Windows (x86_64)",
@@ -52,14 +57,12 @@ std::span<const Platform> platforms() {
        .packages = "wine wine64 gcc-mingw-w64-x86-64"},
       {.name = "Linux (arm)",
        .folders = {"aarch32-linux", "linux-armhf", "linux-arm", "armhf-linux"},
-       .emulators = {"qemu-arm -L /usr/arm-linux-gnueabihf",
-                     "qemu-arm-static -L /usr/arm-linux-gnueabihf"},
+       .emulators = qemu("arm", "/usr/arm-linux-gnueabihf"),
        .compilers = {"arm-linux-gnueabihf-gcc"},
        .packages = "qemu-user gcc-arm-linux-gnueabihf libc6-dev-armhf-cross"},
       {.name = "Linux (riscv64)",
        .folders = {"riscv64-linux", "linux-riscv64"},
-       .emulators = {"qemu-riscv64 -L /usr/riscv64-linux-gnu",
-                     "qemu-riscv64-static -L /usr/riscv64-linux-gnu"},
+       .emulators = qemu("riscv64", "/usr/riscv64-linux-gnu"),
        .compilers = {"riscv64-linux-gnu-gcc"},
        .packages = "qemu-user gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"},
       {.name = "Windows (x86)",
